@@ -45,7 +45,7 @@ from supervisor.agents.own.model.stream_events import StreamEvent  # noqa: E402
 from supervisor.agents.own.tools.own_tools import own_tools  # noqa: E402
 from supervisor.agents.own.tools.toolbox import Toolbox  # noqa: E402
 from supervisor.agents.own.transcript.transcripts import TranscriptCache  # noqa: E402
-from supervisor.config.shared import WireApi  # noqa: E402
+from supervisor.config.shared_keys import WireApi  # noqa: E402
 from supervisor.engine.runner import Runner  # noqa: E402
 from supervisor.work.jobs.jobs import BackgroundJobs  # noqa: E402
 from supervisor.work.processes.processes import Processes  # noqa: E402

@@ -21,7 +21,7 @@ from supervisor.agents.own.model.endpoint import Endpoint, headers_of, url_of
 from supervisor.agents.own.model.request import ModelRequest, text_message
 from supervisor.agents.own.model.sse import SseParser
 from supervisor.agents.own.model.stream_events import StreamEvent
-from supervisor.config.shared import WireApi
+from supervisor.config.shared_keys import WireApi
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET_US = 15.0

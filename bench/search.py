@@ -19,7 +19,7 @@ from bench.journal import TURN, head
 from supervisor.engine.indexing import LEAST_PAUSE_S, PAUSE
 from supervisor.journal import SqliteJournal
 from supervisor.search.index import PIECE_EVENTS, SearchIndex
-from transports.requests import Search
+from transports.supervisor_requests import Search
 
 EVENTS = 200_000
 CONVERSATIONS = 200

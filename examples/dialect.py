@@ -17,9 +17,9 @@ from actors.vocabulary.ids import Caller, ConversationId, RequestId, Subscriptio
 from actors.vocabulary.items import TextItem
 from supervisor.daemon.embedded import serve
 from transports.dialect import Action, Client, Dialect, Write
-from transports.dialects.kit.client import ClientState
+from transports.dialects.kit.client_state import ClientState
 from transports.dialects.kit.script import Script, ask, command, conversation_named, look_up
-from transports.requests import MakeSettings
+from transports.supervisor_requests import MakeSettings
 
 Verb = Callable[[ClientState, str], Script[str] | str]
 

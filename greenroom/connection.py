@@ -96,7 +96,7 @@ def connect(
 
 
 def _dial_daemon(timeout_s: float) -> socket.socket:
-    from supervisor.daemon.dialling import dial
+    from supervisor.daemon.connecting import dial
     from supervisor.paths import UnsafePath, locate
 
     def make() -> socket.socket:

@@ -52,7 +52,7 @@ class QuestionEvent(Event):
     @property
     def what(self) -> str:
         """The command as a shell needs it; or the patch, the tool or the server's words in short."""
-        from transports.question import summary  # most programs never ask for it
+        from transports.question_text import summary  # most programs never ask for it
 
         return summary(
             {member.name: getattr(self, member.name) for member in fields(self)}, os.environ.get("HOME", "")

@@ -6,8 +6,8 @@ If another daemon already runs, only these imports are paid for: twenty editors 
 import os
 import sys
 
+from supervisor.daemon.daemon_start import main
 from supervisor.daemon.launch import detach
-from supervisor.daemon.program import main
 
 
 def run() -> int:

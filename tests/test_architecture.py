@@ -20,7 +20,7 @@ WALLS = {
     },
     "supervisor/agents/acp": {
         "supervisor/engine/engine.py": "makes the agent",
-        "supervisor/engine/late_others.py": "loads it when a turn needs it",
+        "supervisor/engine/late_third_party_agents.py": "loads it when a turn needs it",
         "supervisor/services/agent_services.py": "tries an agent for `greenroom agents --check`",
         "supervisor/cli/agents.py": "shows what came of it",
     },
@@ -28,12 +28,12 @@ WALLS = {
 # Below the command line nobody knows the client, and of what it stands on it knows only how a daemon is found.
 FOR_CLIENTS = {
     "actors.vocabulary.errors",
-    "supervisor.daemon.dialling",
+    "supervisor.daemon.connecting",
     "supervisor.daemon.launch",
     "supervisor.paths",
     "supervisor.disk.umask",
     "supervisor.version",
-    "transports.question",
+    "transports.question_text",
 }
 NOT_PACKAGED = {"bench", "tests", "tools"}
 KNOWS_PYKKA = {"actors/runtime/base.py", "actors/runtime/mailbox.py"}
@@ -58,7 +58,7 @@ MAY_OPEN = {
     "supervisor/agents/acp/confinement.py": "makes the files that an agent must find, and reads none",
     "supervisor/agents/acp/git_asking.py": "a program in the agent's sandbox, which asks through its desk",
     "supervisor/agents/acp/git_desk.py": "the pipe of the desk, in our own folder",
-    "supervisor/work/files/ignoring.py": "patterns, of which none is shown; it follows no link",
+    "supervisor/work/files/gitignore.py": "patterns, of which none is shown; it follows no link",
     "supervisor/work/files/searching.py": "a program in the sandbox, told what is hidden; it follows no link",
     "supervisor/disk/folders.py": "folders, component by component",
     "supervisor/work/patch/files.py": "a place that the plan has judged, without following a link",
@@ -66,18 +66,18 @@ MAY_OPEN = {
     "supervisor/disk/pins.py": "the boot's id",
     "supervisor/work/processes/": "facts about processes",
     "supervisor/work/reach/": "the reach itself, and git's configuration, of which it says what to close",
-    "supervisor/disk/reading.py": "what the others read with",
+    "supervisor/disk/ordinary_files.py": "what the others read with",
     "supervisor/work/sandbox/": "what is mounted, locked and left behind, and the state of a repository",
     "supervisor/disk/search_paths.py": "the first line of a script, for the name of its interpreter",
     "supervisor/agents/skills/finding.py": "for `greenroom skills`, where a person reads what is theirs",
     "supervisor/agents/spending/prices.py": "our own table",
     "supervisor/config/agent_variables.py": "the names of variables in a person's own settings of an agent",
-    "supervisor/config/inherited.py": "names in the settings of agents, for a person",
+    "supervisor/config/inherited_things.py": "names in the settings of agents, for a person",
     "supervisor/config/load.py": "the config",
     "supervisor/config/single_settings.py": "the config",
     "supervisor/config/stored_keys.py": "the keys, for requests to providers alone",
     "transports/address.py": "the folder of a socket",
-    "transports/dialects/mcp/protocol/table.py": "our own table",
+    "transports/dialects/mcp/protocol/offline_answers.py": "our own table",
     "transports/listener.py": "a descriptor in reserve",
     "transports/stdio.py": "the streams of a bridge",
 }

@@ -13,7 +13,7 @@ from actors.vocabulary.events import (
     McpToolCallApprovalRequest,
     ToolUseApprovalRequest,
 )
-from transports import question
+from transports import question_text
 from transports.tool_uses import TOOL
 
 USE, ANSWER = "use-mcp-tool", "answer-mcp-server"  # no program is called this
@@ -30,7 +30,7 @@ def as_codex_question(request: ApprovalRequest) -> ApprovalRequest:
         return request
     common = {
         "call_id": request.call_id,
-        "reason": question.reason_with_all(request.model_dump(mode="json")),
+        "reason": question_text.reason_with_all(request.model_dump(mode="json")),
         "outside_sandbox": bool(request.outside_sandbox),
         "approval_id": request.approval_id,
         "item_id": request.item_id,
@@ -54,5 +54,5 @@ def as_command(request: ServerQuestion) -> tuple[str, ...]:
 def reason_text(request: ServerQuestion) -> str:
     """The reason, which says that this is no command."""
     event = request.model_dump(mode="json")
-    plain = f"no command: {question.title(event)}"
+    plain = f"no command: {question_text.title(event)}"
     return f"{plain} {event['reason']}" if event.get("reason") else plain

@@ -33,9 +33,9 @@ from transports.messages import (
     TimerFired,
 )
 from transports.ordering import Ordering, request_of
-from transports.patience import BYTE_S, LARGE, Stopwatch, Throttle
-from transports.requests import SupervisorRequest
+from transports.supervisor_requests import SupervisorRequest
 from transports.switchboard import Switchboard
+from transports.throttle import BYTE_S, LARGE, Stopwatch, Throttle
 from transports.wire import InputEnded, LinesArrived, Parcel, Wire, WireClosed
 
 log = structlog.get_logger()

@@ -16,7 +16,7 @@ from transports.connection import Connection, ConnectionDeps
 from transports.dialect import Client
 from transports.environments import EnvironmentPool
 from transports.framing import Line
-from transports.peer import Peer
+from transports.peer_credentials import Peer
 from transports.wire import InputEnded, LinesArrived, Parcel, Wire, WireNews
 
 log = structlog.get_logger()

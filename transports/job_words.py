@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from actors.vocabulary.visible import visible
+from actors.vocabulary.visible_text import visible
 
 ENDS = {
     "not_started": "did not start",

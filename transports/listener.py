@@ -15,11 +15,11 @@ import structlog
 from msgspec import Struct
 
 from actors.vocabulary.errors import ConfigError, GreenroomError, NotAllowed, Overloaded
-from transports import directory, jsonrpc
+from transports import jsonrpc, socket_directory
 from transports.descriptors import DescriptorWire
 from transports.framing import LINE_LIMIT, VALUES_LIMIT
 from transports.greeting import Greeting, GreetingDeps
-from transports.peer import Peer, peer_of
+from transports.peer_credentials import Peer, peer_of
 
 log = structlog.get_logger()
 
@@ -58,7 +58,7 @@ class Listener:
         self._wires: dict[DescriptorWire, int | None] = {}  # with the pid of each client
         self._greetings: dict[Greeting, DescriptorWire] = {}  # clients before their hello, oldest first
         self._sock: socket.socket | None = None
-        self._inode: directory.Inode | None = None
+        self._inode: socket_directory.Inode | None = None
         self._reserve: int | None = None
         self._exhausted = False
         self._troubled = False
@@ -72,8 +72,8 @@ class Listener:
 
     def open(self, *, lock_held: bool) -> None:
         """Raises ConfigError. `lock_held`: no other daemon of this home lives, so an old socket can be removed."""
-        directory.prepare(self.path.parent)
-        directory.clear(self.path, lock_held=lock_held)
+        socket_directory.prepare(self.path.parent)
+        socket_directory.clear(self.path, lock_held=lock_held)
         self._bind()
         self._keep_reserve()
         self._watch = self._loop.call_later(self._limits.watch_s, self._look)
@@ -86,7 +86,7 @@ class Listener:
         self._unbind()
         for greeting in tuple(self._greetings):
             greeting.turn_away(Overloaded("the daemon is stopping; try again"))
-        if self._inode is not None and directory.inode_of(self.path) == self._inode:
+        if self._inode is not None and socket_directory.inode_of(self.path) == self._inode:
             with contextlib.suppress(FileNotFoundError):
                 self.path.unlink()
         self._inode = None
@@ -95,7 +95,7 @@ class Listener:
     # --- the socket -----------------------------------------------------------------------------------------------
 
     def _bind(self) -> None:
-        self._sock, self._inode = directory.bind(self.path)
+        self._sock, self._inode = socket_directory.bind(self.path)
         self._loop.add_reader(self._sock, self._accept)
 
     def _unbind(self) -> None:
@@ -106,10 +106,10 @@ class Listener:
 
     def _look(self) -> None:
         """Check that the socket's path is still there: anybody may delete it. No disk error stops the loop."""
-        check = self._loop.run_in_executor(None, lambda: (directory.inode_of(self.path), self._at_home()))
+        check = self._loop.run_in_executor(None, lambda: (socket_directory.inode_of(self.path), self._at_home()))
         check.add_done_callback(self._finish_look)
 
-    def _finish_look(self, check: asyncio.Future[tuple[directory.Inode | None, bool]]) -> None:
+    def _finish_look(self, check: asyncio.Future[tuple[socket_directory.Inode | None, bool]]) -> None:
         if self._sock is None:
             return  # closed meanwhile
         self._watch = self._loop.call_later(self._limits.watch_s, self._look)
@@ -121,7 +121,7 @@ class Listener:
         if inode is not None or not at_home:
             return
         try:
-            directory.prepare(self.path.parent)
+            socket_directory.prepare(self.path.parent)
             self._unbind()
             self._bind()
         except ConfigError as error:

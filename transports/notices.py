@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from transports.job_words import job_end
-from transports.question import command_line, why_not_asked
+from transports.question_text import command_line, why_not_asked
 from transports.tool_uses import describe_use, failure
 from transports.waiting_words import waits
 

@@ -8,8 +8,8 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from actors.vocabulary.visible import visible
-from transports.question import command_line, reason_with_all
+from actors.vocabulary.visible_text import visible
+from transports.question_text import command_line, reason_with_all
 
 Event = Mapping[str, Any]
 

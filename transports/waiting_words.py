@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from actors.vocabulary.brief import brief
-from actors.vocabulary.visible import visible
+from actors.vocabulary.visible_text import visible
 
 QUOTED_COUNT = 3  # messages whose first words are quoted; `greenroom queue` lists all
 LONGEST = 40  # characters quoted from each

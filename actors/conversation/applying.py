@@ -4,7 +4,7 @@
 state equals the one before.
 """
 
-from actors.conversation import agents, agents_told
+from actors.conversation import agent_descriptions, agents
 from actors.conversation.facts import KEYS_KEPT_S, Facts, KeptYes, Key, OpenItem, OpenJob, TurnFacts
 from actors.conversation.waiting_line import (
     add_to_line,
@@ -16,12 +16,12 @@ from actors.conversation.waiting_line import (
 from actors.messages.orders import PendingInput
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import LastEnding
+from actors.vocabulary.fast_replace import replace
 from actors.vocabulary.ids import InputId, ItemId, TurnId
 from actors.vocabulary.items import text_of
-from actors.vocabulary.replacing import replace
 from actors.vocabulary.setting_changes import AGENT_FIELDS, fields_of
 from actors.vocabulary.settings import AbortReason, Decision, Settings
-from actors.vocabulary.spent import MOST, NOTHING, Spent, spent_on
+from actors.vocabulary.spent_amounts import MOST, NOTHING, Spent, spent_on
 
 ANSWERS_KEPT = 64  # enough to name the winner to everyone who was asked
 KEYS_KEPT = 1_000  # all of them are in each checkpoint; nobody repeats a request after so many others
@@ -74,12 +74,12 @@ def apply(facts: Facts, event: ev.DurableEvent, ts: float, turn: TurnId | None) 
             spent = facts.spent.plus(worked).plus(spent_on(event) or NOTHING)
             return replace(facts, turn=None, ended=_ending(facts, event), keys=_keys_with_end(facts), spent=spent)
         case ev.AgentSession() if facts.seq > facts.copied:
-            told = agents_told.after_session(facts, event)
+            told = agent_descriptions.after_session(facts, event)
             return replace(facts, agents=agents.after_beginning(facts, event), agents_told=told)
         case ev.AgentOptions():
-            return replace(facts, agents_told=agents_told.after_options(facts, event))
+            return replace(facts, agents_told=agent_descriptions.after_options(facts, event))
         case ev.AgentTitle():
-            return replace(facts, title=agents_told.title_of(event))
+            return replace(facts, title=agent_descriptions.title_of(event))
         case ev.JobStarted():
             return replace(facts, jobs=(*facts.jobs, OpenJob(event.job, None if event.keeps else turn)))
         case ev.JobEnded():

@@ -1,7 +1,7 @@
 """Approvals: the answers of people to the questions of an open turn."""
 
 from actors.conversation.draft import Draft
-from actors.conversation.fitting import FittingAnswer, fit_answer
+from actors.conversation.fitting_answers import FittingAnswer, fit_answer
 from actors.conversation.starting import resume_turn
 from actors.conversation.state import Stage, StopDecision
 from actors.conversation.turns import stop_turn

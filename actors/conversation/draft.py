@@ -7,9 +7,9 @@ from pydantic_core import PydanticSerializationError
 
 from actors.conversation.applying import apply
 from actors.conversation.facts import Facts
-from actors.conversation.kept_tails import forget_finished_tails
 from actors.conversation.restore import head_of
 from actors.conversation.state import HeldEffect, Limits, Stamp, State, Step
+from actors.conversation.stored_tails import forget_finished_tails
 from actors.conversation.tail import without_item
 from actors.messages.effects import Effect, ReplyTo
 from actors.vocabulary import events as ev
@@ -17,7 +17,7 @@ from actors.vocabulary.answers import Answer
 from actors.vocabulary.ids import Caller, TurnId
 from actors.vocabulary.records import Append, Head, KeptText, OldText, Record
 from actors.vocabulary.shortening import shorten_json
-from actors.vocabulary.spent import LedgerEntry, Spent
+from actors.vocabulary.spent_amounts import LedgerEntry, Spent
 
 
 class Draft:

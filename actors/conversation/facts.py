@@ -9,11 +9,11 @@ from typing import Literal
 
 from actors.messages.orders import KnownSession, PendingInput
 from actors.vocabulary import events as ev
-from actors.vocabulary.agent_now import AgentDescription
+from actors.vocabulary.agent_description import AgentDescription
 from actors.vocabulary.answers import LastEnding
 from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, InputId, ItemId, JobId, TurnId
 from actors.vocabulary.settings import BusyPolicy, Decision, ReadOnly, Settings
-from actors.vocabulary.spent import NOTHING, Spent
+from actors.vocabulary.spent_amounts import NOTHING, Spent
 
 KEYS_KEPT_S = 24 * 3600.0  # a client may repeat a request for a day
 

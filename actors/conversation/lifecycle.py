@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from actors.conversation import keeping, sending
+from actors.conversation import sending, storing_tails
 from actors.conversation.approving import deny
 from actors.conversation.closing import settle_claims
 from actors.conversation.commits import settle_stranded
@@ -189,8 +189,8 @@ def take_timer(draft: Draft, news: TimerFired) -> None:
             deny_if_alone(draft, ApprovalId(rest))
         case sending.CALLER_GONE:
             sending.stop_abandoned_turn(draft, InputId(rest))
-        case keeping.TIMER:
-            keeping.keep_tails(draft)
+        case storing_tails.TIMER:
+            storing_tails.keep_tails(draft)
         case "storage":
             settle_stranded(draft, AbortReason.FAILED, draft.state.storage_error or "")
         case _:

@@ -5,11 +5,11 @@ from functools import cache
 
 from pydantic import TypeAdapter
 
-from actors.conversation.agents_told import model_now, title_or_preview
+from actors.conversation.agent_descriptions import model_now, title_or_preview
 from actors.conversation.applying import apply
 from actors.conversation.facts import Facts, KeptYes, empty_facts
-from actors.conversation.kept_tails import restored_tails
 from actors.conversation.state import KeptTail, Limits, SettingsJson, State, Subscriber
+from actors.conversation.stored_tails import restored_tails
 from actors.conversation.summary import condition
 from actors.conversation.waiting_line import defer_steering
 from actors.messages.effects import ReaderState, ReplyTo, Survivors

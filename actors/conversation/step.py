@@ -4,9 +4,8 @@ from typing import assert_never
 
 from actors.conversation import (
     approving,
-    changing,
+    changing_settings,
     commits,
-    following,
     interrupting,
     jobs,
     lifecycle,
@@ -15,6 +14,7 @@ from actors.conversation import (
     sending,
     turns,
     unanswerable,
+    unasked_news,
 )
 from actors.conversation.draft import Draft
 from actors.conversation.state import Stamp, State, Step
@@ -127,7 +127,7 @@ def _decide(draft: Draft, message: Command | CancelRequest | ConnectionClosed | 
         case Archive():
             lifecycle.archive(draft, message)
         case ChangeSettings():
-            changing.change_settings(draft, message)
+            changing_settings.change_settings(draft, message)
         case ResumeQueue():
             queueing.resume_queue(draft, message)
         case EditInput():
@@ -141,9 +141,9 @@ def _decide(draft: Draft, message: Command | CancelRequest | ConnectionClosed | 
         case RecordJobEnd():
             jobs.record_end(draft, message)
         case RecordAgentNews():
-            following.record_news(draft, message)
+            unasked_news.record_news(draft, message)
         case FollowAgent():
-            following.follow(draft)
+            unasked_news.follow(draft)
         case Restart():
             lifecycle.restart(draft, message)
         case Retire():

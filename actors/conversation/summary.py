@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from actors.conversation.agents_told import agent_now, title_or_preview
+from actors.conversation.agent_descriptions import agent_now, title_or_preview
 from actors.conversation.facts import Facts
 from actors.conversation.state import Run, Stage, State
 from actors.messages.orders import PendingInput
 from actors.vocabulary.answers import Condition, LastEnding, ReaderStatus, Summary, WaitingInput
-from actors.vocabulary.spent import NOTHING
+from actors.vocabulary.spent_amounts import NOTHING
 
 
 def condition(state: State) -> Condition:

@@ -5,9 +5,9 @@ from msgspec.structs import replace
 from actors.conversation.applying import outdated_yeses
 from actors.conversation.closing import close_turn, pause_event
 from actors.conversation.draft import Draft
-from actors.conversation.keeping import watch_tails
 from actors.conversation.starting import emit_user_message, resume_turn, start_next
 from actors.conversation.state import Stage, StopDecision
+from actors.conversation.storing_tails import watch_tails
 from actors.conversation.tail import add_delta
 from actors.messages.effects import SetTimer
 from actors.messages.orders import (

@@ -12,7 +12,7 @@ from actors.vocabulary.events import AgentEvent, Delta, FormValue
 from actors.vocabulary.ids import ApprovalId, ConversationId, InputId, TurnId
 from actors.vocabulary.items import InputItem, first_words
 from actors.vocabulary.settings import BusyPolicy, Decision, Settings, Task
-from actors.vocabulary.spent import NOTHING, Spent
+from actors.vocabulary.spent_amounts import NOTHING, Spent
 
 SUM_UP = "(sum up the history)"
 

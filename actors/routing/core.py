@@ -86,10 +86,10 @@ from actors.messages.routing import (
 )
 from actors.routing.entry import UNDER_WAY, Entry, EntryStatus
 from actors.routing.index import IN_MEMORY, ConversationIndex
+from actors.routing.list_watch import ListWatch
 from actors.routing.names import NameClaim, Names, Naming
 from actors.routing.room import Room
 from actors.routing.trimming import BATCH, ConversationTrimming
-from actors.routing.watching import ListWatch
 from actors.vocabulary.answers import Done, ResolvedReference
 from actors.vocabulary.errors import (
     GreenroomError,

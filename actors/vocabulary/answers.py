@@ -8,14 +8,14 @@ from typing import Literal
 
 from msgspec import Struct
 
-from actors.vocabulary.agent_now import AgentDescription
+from actors.vocabulary.agent_description import AgentDescription
 from actors.vocabulary.errors import GreenroomError, Refusal
 from actors.vocabulary.events import ApprovalRequest
 from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
 from actors.vocabulary.items import InputItem
 from actors.vocabulary.records import Head, HeadPage
 from actors.vocabulary.settings import BusyPolicy, Decision, SettingChange, Settings
-from actors.vocabulary.spent import NOTHING, Spent
+from actors.vocabulary.spent_amounts import NOTHING, Spent
 
 
 class Condition(StrEnum):

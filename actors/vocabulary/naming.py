@@ -6,7 +6,7 @@ Names in earlier journals stay as they are.
 import unicodedata
 
 from actors.vocabulary.errors import InvalidInput
-from actors.vocabulary.visible import hidden_in, visible
+from actors.vocabulary.visible_text import hidden_in, visible
 
 WORDS = 4  # of a name that is made of a message
 LONGEST = 20  # cells of such a name, so that a table of 80 columns has room for it and for what it is about

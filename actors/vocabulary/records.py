@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from actors.vocabulary.ids import ConversationId, TurnId
-from actors.vocabulary.spent import LedgerEntry
+from actors.vocabulary.spent_amounts import LedgerEntry
 
 PAGE_BYTES = 256 << 10  # of a page for a client; to encode and write more would keep everybody else waiting
 

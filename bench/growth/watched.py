@@ -33,6 +33,6 @@ if __name__ == "__main__":
     watch(Path(sys.argv[1]))
     sys.path.insert(0, os.getcwd())  # noqa: PTH109  # as `python -m` does
     sys.argv[1:] = sys.argv[5:]  # after `python -m supervisor`
-    from supervisor.daemon import program  # behind the directory that it is read from
+    from supervisor.daemon import daemon_start  # behind the directory that it is read from
 
-    sys.exit(program.main())
+    sys.exit(daemon_start.main())

@@ -19,7 +19,7 @@ from actors.vocabulary.answers import TurnResult
 from bench.whole import floors
 from bench.whole.rows import Figure, p50
 from supervisor.agents.own.model.client import ModelClient
-from supervisor.agents.own.model.direct import HttpConnection
+from supervisor.agents.own.model.http_transport import HttpConnection
 from supervisor.engine.runner import Runner
 from supervisor.journal.store import SqliteJournal
 from tests.support.engine_harness import EngineHarness, provider

@@ -10,7 +10,7 @@ from bench.whole import floors
 from bench.whole.rows import Figure, p50
 from bench.whole.stage import DaemonAndModel, end_all
 from supervisor.journal import SqliteJournal
-from supervisor.services.branching import make_fork
+from supervisor.services.forks_and_imports import make_fork
 from tests.faults.daemon_harness import DaemonHarness
 
 ROUNDS, OPENED = 5, 50

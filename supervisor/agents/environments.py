@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from actors.vocabulary.ids import ConversationId
 from supervisor.config.command_environment import Keys, command_environment
-from supervisor.config.models import Config
+from supervisor.config.whole_config import Config
 from supervisor.disk.umask import USUAL
 from transports.environments import size_of
 

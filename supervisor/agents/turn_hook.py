@@ -19,7 +19,7 @@ from supervisor.agents.turn import Turn
 from supervisor.disk.search_paths import drop_writable_entries, writable_folders
 from supervisor.work.processes.command import MARKS
 from supervisor.work.processes.exits import Exit
-from transports import question as texts
+from transports import question_text as texts
 
 WHAT_LENGTH = 8_000  # of a question's text: the system passes no argument of more than 128 KiB
 

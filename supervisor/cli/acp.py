@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from supervisor.cli import bridging
+from supervisor.cli import bridge_verb
 from supervisor.config.single_settings import speaks_draft
 from supervisor.version import VERSION
 from transports.dialects.acp.replay import AcpReplay
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 LOGIN = "login"  # the word that an editor adds after our arguments to have a person log in
 
 
-def verb() -> bridging.BridgeVerb:
-    return bridging.BridgeVerb("acp", "acp", _replay, {LOGIN: _log_in})
+def verb() -> bridge_verb.BridgeVerb:
+    return bridge_verb.BridgeVerb("acp", "acp", _replay, {LOGIN: _log_in})
 
 
-def _replay(said: bridging.HelloChoices) -> AcpReplay:
+def _replay(said: bridge_verb.HelloChoices) -> AcpReplay:
     """Make the replay for one version of ACP, decided here once: the daemon follows the hello."""
     settings = said["settings"]
     settings["v2"] = speaks_draft(settings, os.environ)
@@ -36,11 +36,11 @@ def _log_in(chosen: argparse.Namespace) -> int:
 
 
 def main(arguments: Sequence[str]) -> int:
-    return bridging.main(verb(), arguments)
+    return bridge_verb.main(verb(), arguments)
 
 
 def run(chosen: argparse.Namespace) -> int:
-    return bridging.run(verb(), chosen)
+    return bridge_verb.run(verb(), chosen)
 
 
 if __name__ == "__main__":

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from supervisor.cli.kit import terminal
+from supervisor.cli.kit.conversation_rows import home
+from supervisor.cli.kit.formatting import clean, one_line, wrap_text
 from supervisor.cli.kit.listing import ListLayout, present
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.rows import home
 from supervisor.cli.kit.table import Column, Row
-from supervisor.cli.kit.words import clean, one_line, wrap_text
 
 if TYPE_CHECKING:
     from supervisor.config.agents_here import AgentHere
@@ -103,7 +103,7 @@ def _rows(loaded: "LoadedConfig", name: str | None, limit_s: float, *, check: bo
 
 
 def _row(agent: "AgentHere", trial: Row | None) -> Row:
-    from supervisor.config.inherited import find_inherited
+    from supervisor.config.inherited_things import find_inherited
 
     row: Row = {name: getattr(agent, name, None) for name in AGENTS.fields}
     return {

@@ -13,7 +13,7 @@ from supervisor.cli.kit import exits
 from supervisor.cli.kit.arguments import parse
 from supervisor.cli.kit.problems import Problem, report
 from supervisor.cli.verbs import find
-from supervisor.cli.verbs.shapes import Verb
+from supervisor.cli.verbs.verb_description import Verb
 from supervisor.paths import UnsafePath
 
 
@@ -83,7 +83,7 @@ def _function(verb: Verb) -> Callable[[Namespace], int]:
 
 
 def _unknown(word: str) -> Problem:
-    from supervisor.cli.kit.guesses import advice_on_verb
+    from supervisor.cli.kit.suggestions import advice_on_verb
 
     guess = advice_on_verb(word)
     more = "" if not guess else " " if guess.endswith("?") else "; "

@@ -4,18 +4,18 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
 
-from actors.vocabulary.visible import visible
+from actors.vocabulary.visible_text import visible
 from supervisor.cli.kit import exits, ids, terminal
-from supervisor.cli.kit.answers import ApprovalAnswer
+from supervisor.cli.kit.approval_answers import ApprovalAnswer
 from supervisor.cli.kit.approval_text import LINES_IN_LIST, block, body, home, row_of
 from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.formatting import age
+from supervisor.cli.kit.json_output import json_text
 from supervisor.cli.kit.listing import ListLayout, present
 from supervisor.cli.kit.pager import open_pager
 from supervisor.cli.kit.problems import Problem, exit_of, report
 from supervisor.cli.kit.table import Column, Row
-from supervisor.cli.kit.words import age
-from supervisor.cli.kit.written import json_text
-from transports.question import LONGEST, is_tool, is_use, may_leave, place, runs_outside, sandbox_text
+from transports.question_text import LONGEST, is_tool, is_use, may_leave, place, runs_outside, sandbox_text
 
 LOOK_BACK = 10  # conversations to search for an answer that somebody else has just given
 RECENT = 200  # events to look at in each of them

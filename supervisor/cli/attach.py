@@ -3,12 +3,12 @@
 import sys
 from argparse import Namespace
 
-from actors.vocabulary.visible import visible
+from actors.vocabulary.visible_text import visible
 from supervisor.cli.kit import ids
 from supervisor.cli.kit.arguments import number
 from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.formatting import plural
 from supervisor.cli.kit.terminal import Paint
-from supervisor.cli.kit.words import plural
 from supervisor.cli.show.keys import has_keyboard
 from supervisor.cli.show.watch import Watch, WatchOptions, run_with_way_back
 

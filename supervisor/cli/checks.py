@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 from actors.vocabulary.errors import ConfigError
 from supervisor.cli.facts import room_at
-from supervisor.cli.kit.words import plural, size
+from supervisor.cli.kit.formatting import plural, size
 from supervisor.config.load import load
 from supervisor.config.providers import choose_provider
-from supervisor.daemon.single import LOOK_S, STRANGE_S, AlreadyRunning, is_alive, lock_holder
+from supervisor.daemon.daemon_lock import LOOK_S, STRANGE_S, AlreadyRunning, is_alive, lock_holder
 from supervisor.journal.opening import size_on_disk
 from supervisor.paths import UnsafePath, locate, private_directory, second_journal, socket_path
 from supervisor.version import VERSION

@@ -2,12 +2,12 @@
 
 from argparse import Namespace
 
-from actors.vocabulary.visible import visible
+from actors.vocabulary.visible_text import visible
 from supervisor.cli.kit import ids
 from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.conversation_rows import home
 from supervisor.cli.kit.listing import ListLayout, present
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.rows import home
 from supervisor.cli.kit.table import Column, Row
 
 CLIENTS = ListLayout(

@@ -7,11 +7,11 @@ from argparse import Namespace
 from collections.abc import Iterator
 
 from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.formatting import cut_to_width, one_line
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.words import cut_to_width, one_line
 from supervisor.cli.verbs import VERBS, find
 from supervisor.cli.verbs.options import STATES
-from supervisor.cli.verbs.shapes import Arg, Opt, Verb
+from supervisor.cli.verbs.verb_description import Arg, Opt, Verb
 
 ANSWER_S = 0.15  # the person is typing; with the start of this program it stays below 200 ms
 ROWS = 200
@@ -210,7 +210,7 @@ def _fields(verb: str, last: str) -> Iterator[Candidate]:
     from supervisor.cli.clients import CLIENTS
     from supervisor.cli.facts import FILES as SIZES
     from supervisor.cli.jobs import JOBS
-    from supervisor.cli.kit.rows import LISTING
+    from supervisor.cli.kit.conversation_rows import LISTING
     from supervisor.cli.mcp_servers import SERVERS
     from supervisor.cli.queue import WAITING_MESSAGES
     from supervisor.cli.search import HIT_LIST

@@ -5,8 +5,8 @@ import sys
 from argparse import Namespace
 
 from supervisor.cli.kit.client import Control
+from supervisor.cli.kit.json_output import json_text, output_json
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.written import json_text, output_json
 
 
 def run(chosen: Namespace) -> int:

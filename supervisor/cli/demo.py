@@ -19,7 +19,7 @@ from pathlib import Path
 
 from supervisor.cli.kit import terminal
 from supervisor.cli.kit.problems import Problem
-from supervisor.daemon.single import is_alive
+from supervisor.daemon.daemon_lock import is_alive
 
 PATIENCE_S = 30.0  # for any step; the whole tour takes seconds
 POLL_S = 0.05

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from supervisor.cli import checks
 from supervisor.cli.kit import exits
 from supervisor.cli.kit.client import Control
+from supervisor.cli.kit.json_output import json_text
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.terminal import Paint
-from supervisor.cli.kit.written import json_text
 
 
 class Finding(NamedTuple):

@@ -10,11 +10,11 @@ from greenroom.errors import error_of as refused
 from greenroom.exchange import advance
 from greenroom.following import AT_REST, EverythingReader, FoundEvent
 from greenroom.scripts import ANSWER_S, ApiCall
-from supervisor.cli.kit import absence, histories, ids
+from supervisor.cli.kit import histories, ids, reconnecting
 from supervisor.cli.kit.client import Control, DaemonLost, Json, RequestRefused
+from supervisor.cli.kit.formatting import parse_time
+from supervisor.cli.kit.json_output import write_event
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.words import parse_time
-from supervisor.cli.kit.written import write_event
 
 
 def run(chosen: Namespace) -> int:
@@ -90,7 +90,7 @@ def _answer(control: Control, request: ApiCall, deadline: float | None) -> Json 
     except RequestRefused as refusal:
         return refused(refusal.error)
     except DaemonLost as lost:
-        absence.await_return(lost, absence.say, lambda: _insist_on_time(deadline))
+        reconnecting.await_return(lost, reconnecting.say, lambda: _insist_on_time(deadline))
         return ConnectionLost(lost.message)  # the reader asks again from where it was
     except Problem as problem:
         if problem.code == "timed_out":

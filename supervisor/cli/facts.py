@@ -5,11 +5,11 @@ import sys
 from argparse import Namespace
 
 from supervisor.cli.kit.client import Control, NoDaemon
+from supervisor.cli.kit.formatting import size
+from supervisor.cli.kit.json_output import json_text
 from supervisor.cli.kit.listing import ListLayout, present
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.table import Column, Row
-from supervisor.cli.kit.words import size
-from supervisor.cli.kit.written import json_text
 from supervisor.paths import locate, socket_path
 from supervisor.version import VERSION
 
@@ -39,7 +39,7 @@ def pid(_: Namespace) -> int:
 
 
 def _pid_of_silent_daemon(problem: Problem) -> int:
-    from supervisor.daemon.single import is_alive, life_of, lock_holder, state_of
+    from supervisor.daemon.daemon_lock import is_alive, life_of, lock_holder, state_of
 
     holder = lock_holder(locate().lock_file)
     if (

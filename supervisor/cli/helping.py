@@ -3,8 +3,8 @@
 from argparse import Namespace
 
 from supervisor.cli.kit.arguments import parser
-from supervisor.cli.kit.guesses import advice_on_verb
 from supervisor.cli.kit.problems import Problem
+from supervisor.cli.kit.suggestions import advice_on_verb
 from supervisor.cli.topics import TOPICS
 from supervisor.cli.verbs import GROUPS, find
 

@@ -2,13 +2,13 @@
 
 from argparse import Namespace
 
-from actors.vocabulary.visible import visible
-from supervisor.cli.background import running_jobs
-from supervisor.cli.held import held_notice
+from actors.vocabulary.visible_text import visible
+from supervisor.cli.held_messages import held_notice
 from supervisor.cli.kit import ids
 from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.json_output import json_text
 from supervisor.cli.kit.problems import Problem, exit_of, report
-from supervisor.cli.kit.written import json_text
+from supervisor.cli.running_jobs import running_jobs
 
 BUSY = ("starting", "running", "waiting", "interrupting")
 

@@ -4,15 +4,15 @@ import sys
 import time
 from argparse import Namespace
 
-from actors.vocabulary.visible import visible
+from actors.vocabulary.visible_text import visible
 from supervisor.cli.kit import exits, ids
 from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.formatting import age, clean, one_line
+from supervisor.cli.kit.json_output import json_text
 from supervisor.cli.kit.listing import ListLayout, present
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.table import Column, Row
-from supervisor.cli.kit.words import age, clean, one_line
-from supervisor.cli.kit.written import json_text
-from transports.question import command_for_history
+from transports.question_text import command_for_history
 
 AT_A_TIME_S = 30.0  # of waiting in one request
 ANSWER_S = 30.0

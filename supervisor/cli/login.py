@@ -18,15 +18,15 @@ from typing import NamedTuple
 from actors.vocabulary.settings import ReadOnly
 from supervisor.cli.kit import exits
 from supervisor.cli.kit.client import Control, NoDaemon
-from supervisor.cli.kit.guesses import advice_on_word
+from supervisor.cli.kit.conversation_rows import home
+from supervisor.cli.kit.formatting import clean
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.rows import home
-from supervisor.cli.kit.words import clean
+from supervisor.cli.kit.suggestions import advice_on_word
 from supervisor.config.load import load
-from supervisor.config.models import Config
 from supervisor.config.providers import definition_of, providers
-from supervisor.config.shared import ModelProvider
+from supervisor.config.shared_keys import ModelProvider
 from supervisor.config.stored_keys import StoredKeys, read_keys, write_keys
+from supervisor.config.whole_config import Config
 from supervisor.disk.search_paths import drop_writable_entries, writable_folders
 from supervisor.work.reach.known_agents import KNOWN_AGENTS, KnownAgent
 

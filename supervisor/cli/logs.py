@@ -7,9 +7,9 @@ from typing import TextIO
 
 from supervisor.cli.kit import histories, ids, terminal
 from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.formatting import parse_time
+from supervisor.cli.kit.json_output import write_event
 from supervisor.cli.kit.pager import open_pager
-from supervisor.cli.kit.words import parse_time
-from supervisor.cli.kit.written import write_event
 from supervisor.cli.show.printer import EventPrinter
 from supervisor.cli.show.screen import Screen
 from supervisor.cli.show.watch import Watch, WatchOptions, run_with_way_back

@@ -4,10 +4,10 @@ from argparse import Namespace
 
 from supervisor.cli.kit.arguments import number
 from supervisor.cli.kit.client import Control
+from supervisor.cli.kit.conversation_rows import FIELDS, LISTING, row_of
 from supervisor.cli.kit.ids import all_conversations, newest_conversations
 from supervisor.cli.kit.listing import PartialList, present, screenful
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.rows import FIELDS, LISTING, row_of
 from supervisor.cli.verbs.options import STATES
 
 FILTERS = ("state", "cwd", "name")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
-from supervisor.cli import bridging
+from supervisor.cli import bridge_verb
 from supervisor.config.single_settings import listed_tools
 from supervisor.version import VERSION
 from transports.dialects.mcp.protocol.introduction import LISTED_TOOLS
+from transports.dialects.mcp.protocol.offline_answers import OfflineAnswers
 from transports.dialects.mcp.protocol.replay import McpReplay
-from transports.dialects.mcp.protocol.table import OfflineAnswers
 
 TYPE_CHECKING = False  # loading typing costs more than everything else here
 if TYPE_CHECKING:
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def verb() -> bridging.BridgeVerb:
-    return bridging.BridgeVerb("mcp", "mcp", _replay, {"serve": run})  # Codex had `mcp serve` for a time
+def verb() -> bridge_verb.BridgeVerb:
+    return bridge_verb.BridgeVerb("mcp", "mcp", _replay, {"serve": run})  # Codex had `mcp serve` for a time
 
 
-def _replay(said: bridging.HelloChoices) -> McpReplay:
+def _replay(said: bridge_verb.HelloChoices) -> McpReplay:
     settings = said["settings"]
     return McpReplay(OfflineAnswers(VERSION, lambda: listed_tools(settings, os.environ, LISTED_TOOLS)))
 
 
 def main(arguments: Sequence[str]) -> int:
-    return bridging.main(verb(), arguments)
+    return bridge_verb.main(verb(), arguments)
 
 
 def run(chosen: argparse.Namespace) -> int:
-    return bridging.run(verb(), chosen)
+    return bridge_verb.run(verb(), chosen)
 
 
 if __name__ == "__main__":

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from supervisor.cli.kit import ids
 from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.formatting import clean, one_line
 from supervisor.cli.kit.listing import ListLayout, present
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.table import Column, Row
 from supervisor.cli.kit.terminal import is_terminal
-from supervisor.cli.kit.words import clean, one_line
-from transports.question import command_line
+from transports.question_text import command_line
 
 if TYPE_CHECKING:
     from supervisor.agents.own.mcp_client.connections import ServerConnections
@@ -163,7 +163,7 @@ async def _row(connections: "ServerConnections", name: str, server: "McpServer")
 async def _try_server(connections: "ServerConnections", name: str, server: "McpServer") -> Row:
     from supervisor.agents.environments import CommandEnvironment
     from supervisor.agents.own.mcp_client.failures import Unavailable
-    from supervisor.agents.own.mcp_client.offers import offer_tools
+    from supervisor.agents.own.mcp_client.offered_tools import offer_tools
 
     try:
         connection = connections.connection_to(name, server, CommandEnvironment(dict(os.environ)))

@@ -3,11 +3,11 @@
 import base64
 from argparse import Namespace
 
-from supervisor.agents.sight import sees_no_pictures
+from supervisor.agents.picture_support import sees_no_pictures
 from supervisor.cli.kit import ids
 from supervisor.cli.kit.client import Control, Json
 from supervisor.cli.kit.problems import Problem
-from supervisor.disk.reading import read_ordinary
+from supervisor.disk.ordinary_files import read_ordinary
 from supervisor.formats.picture_kinds import kind_of
 
 MOST_BYTES = 11 << 20  # of all pictures together: with a third more, as text, they fit into one message

@@ -4,14 +4,14 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 
-from actors.vocabulary.visible import visible
+from actors.vocabulary.visible_text import visible
 from supervisor.cli.kit import ids
 from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.formatting import age, one_line, plural
 from supervisor.cli.kit.listing import ListLayout, present
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.table import Column, Row
 from supervisor.cli.kit.terminal import is_terminal
-from supervisor.cli.kit.words import age, one_line, plural
 from supervisor.cli.running import prompt_of
 
 SHORT = 8  # characters of an id: nearly always enough to tell two ids apart

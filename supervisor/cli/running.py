@@ -4,13 +4,13 @@ import sys
 from argparse import Namespace
 from contextlib import AbstractContextManager, nullcontext
 
-from supervisor.cli.held import held_notice
+from supervisor.cli.held_messages import held_notice
 from supervisor.cli.kit import exits, ids
 from supervisor.cli.kit.arguments import directory, pairs
 from supervisor.cli.kit.client import Control, Json, RequestRefused
+from supervisor.cli.kit.formatting import plural
+from supervisor.cli.kit.json_output import json_text
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.words import plural
-from supervisor.cli.kit.written import json_text
 from supervisor.cli.setting import api_settings, settings_of_options
 from supervisor.cli.show.watch import Watch, WatchOptions, fresh_key, run_with_way_back
 from supervisor.cli.starting import connect_or_start

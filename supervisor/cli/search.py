@@ -4,15 +4,15 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator
 
-from actors.vocabulary.visible import visible
+from actors.vocabulary.visible_text import visible
 from supervisor.cli.kit import exits, ids
 from supervisor.cli.kit.arguments import number
 from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.formatting import age, clean, parse_time
 from supervisor.cli.kit.listing import ListLayout, check, text
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.table import Column, Row
 from supervisor.cli.kit.terminal import Paint
-from supervisor.cli.kit.words import age, clean, parse_time
 
 HITS = 20  # to print, unless a number is given
 PAGE = 200  # the most that one request may ask for

@@ -5,12 +5,12 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 
 from actors.vocabulary.errors import GreenroomError
-from actors.vocabulary.visible import visible
+from actors.vocabulary.visible_text import visible
 from supervisor.cli.kit import ids
 from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.formatting import NOTHING, setting_change
+from supervisor.cli.kit.json_output import json_text
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.words import NOTHING, setting_change
-from supervisor.cli.kit.written import json_text
 from supervisor.cli.verbs.options import APPROVALS, EFFORTS, SANDBOXES
 
 # Each setting: its key, its meaning, and its values where they are few.

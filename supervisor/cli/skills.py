@@ -4,9 +4,9 @@ import os
 from argparse import Namespace
 
 from supervisor.agents.skills.finding import find_skills, read_for_a_person
+from supervisor.cli.kit.formatting import clean, one_line
 from supervisor.cli.kit.listing import ListLayout, present
 from supervisor.cli.kit.table import Column, Row
-from supervisor.cli.kit.words import clean, one_line
 from supervisor.paths import locate
 
 SKILLS = ListLayout(

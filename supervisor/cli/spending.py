@@ -3,15 +3,15 @@
 import re
 from argparse import Namespace
 
-from actors.vocabulary.visible import visible
+from actors.vocabulary.visible_text import visible
 from supervisor.cli.kit import ids
 from supervisor.cli.kit.arguments import number
 from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.conversation_rows import cost, tokens
+from supervisor.cli.kit.formatting import clean, moment, parse_time, span
 from supervisor.cli.kit.listing import ListLayout, ListWithNote, present
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.rows import cost, tokens
 from supervisor.cli.kit.table import Column, Row
-from supervisor.cli.kit.words import clean, moment, parse_time, span
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # a conversation's id, which only --json has whole
 PRICES = "list prices of {}; what [greenroom.prices] or a provider says goes first"

@@ -7,13 +7,13 @@ from argparse import Namespace
 from contextlib import suppress
 from typing import NoReturn, Self
 
-from actors.vocabulary.visible import visible
+from actors.vocabulary.visible_text import visible
 from greenroom.daemon import daemon_answers, start_daemon
-from supervisor.cli.background import jobs_notice
 from supervisor.cli.kit.client import HUNG_ADVICE, Control, DaemonLost, NoDaemon, as_problems
+from supervisor.cli.kit.formatting import plural
+from supervisor.cli.kit.json_output import json_text
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.words import plural
-from supervisor.cli.kit.written import json_text
+from supervisor.cli.running_jobs import jobs_notice
 from supervisor.daemon.launch import START_S
 from supervisor.paths import locate, socket_path
 
@@ -26,7 +26,7 @@ def up(chosen: Namespace) -> int:
     if chosen.foreground:
         _foreground(chosen)
     if chosen.force:
-        from supervisor.cli.forcing import end_silent_daemon
+        from supervisor.cli.hung_daemon import end_silent_daemon
 
         end_silent_daemon()
     with as_problems():
@@ -96,8 +96,8 @@ def down(chosen: Namespace) -> int:
 
 def _bring_down_now() -> bool:
     """Bring the daemon down without a drain, or end it if it does not answer or a signal has stopped it."""
-    from supervisor.cli.forcing import end_silent_daemon, is_stopped
-    from supervisor.daemon.single import lock_holder
+    from supervisor.cli.hung_daemon import end_silent_daemon, is_stopped
+    from supervisor.daemon.daemon_lock import lock_holder
 
     try:
         if not is_stopped(lock_holder(locate().lock_file)):
@@ -132,7 +132,7 @@ def _connect_to_running() -> Control | None:
         try:
             return Control("down")
         except NoDaemon:
-            from supervisor.daemon.single import is_alive, lock_holder
+            from supervisor.daemon.daemon_lock import is_alive, lock_holder
 
             holder = lock_holder(locate().lock_file)
             if holder is None or holder.is_embedded or not is_alive(holder.pid):
@@ -170,7 +170,7 @@ def _wait_for_the_end(control: Control, pid: int, drain_s: float) -> None:
                     f"waiting up to {drain_s:g} s for running turns; `greenroom down --now` interrupts them",
                     file=sys.stderr,
                 )
-    from supervisor.daemon.single import is_alive
+    from supervisor.daemon.daemon_lock import is_alive
 
     path = socket_path(locate())
     while os.path.exists(path) or is_alive(pid):  # noqa: PTH110  # as above

@@ -3,16 +3,16 @@
 from argparse import Namespace
 from collections import Counter
 
-from actors.vocabulary.visible import visible
-from supervisor.cli.agent_now import agent_lines
-from supervisor.cli.background import running_jobs
+from actors.vocabulary.visible_text import visible
+from supervisor.cli.agent_status import agent_lines
 from supervisor.cli.kit import exits, ids, terminal
 from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.conversation_rows import FIELDS, LISTING, colour, cost, fullness, home, row_of, tokens
+from supervisor.cli.kit.formatting import age, moment, one_line, plural, size, span, wrap_text
+from supervisor.cli.kit.json_output import output_json
 from supervisor.cli.kit.listing import PartialList, check, fill_template, pick_fields, present, screenful
-from supervisor.cli.kit.rows import FIELDS, LISTING, colour, cost, fullness, home, row_of, tokens
 from supervisor.cli.kit.table import Row
-from supervisor.cli.kit.words import age, moment, one_line, plural, size, span, wrap_text
-from supervisor.cli.kit.written import output_json
+from supervisor.cli.running_jobs import running_jobs
 from supervisor.cli.verbs.options import STATES
 from supervisor.paths import locate, socket_path
 

@@ -8,17 +8,17 @@ from contextlib import suppress
 from io import StringIO
 from typing import NamedTuple
 
-from actors.vocabulary.visible import visible
+from actors.vocabulary.visible_text import visible
 from supervisor.cli.attach import watch_conversation
 from supervisor.cli.kit import ids, terminal
-from supervisor.cli.kit.absence import AWAY_NOTICE, SLOW_NOTICE, SLOW_S, Absence
-from supervisor.cli.kit.answers import ApprovalAnswer, parse_answer, possible_words
+from supervisor.cli.kit.approval_answers import ApprovalAnswer, parse_answer, possible_words
 from supervisor.cli.kit.approval_text import body, title
 from supervisor.cli.kit.client import Control, DaemonLost, Json, Onlooker, RequestRefused
+from supervisor.cli.kit.conversation_rows import FIRST_COLUMNS, LAST_COLUMNS, SPENDING_COLUMNS, row_of
+from supervisor.cli.kit.formatting import cut_to_width, plural, size, span, wrap_text
 from supervisor.cli.kit.memory import conversation_memory, process_memory
-from supervisor.cli.kit.rows import FIRST_COLUMNS, LAST_COLUMNS, SPENDING_COLUMNS, row_of
+from supervisor.cli.kit.reconnecting import AWAY_NOTICE, SLOW_NOTICE, SLOW_S, Absence
 from supervisor.cli.kit.table import WIDE, Column, Row, draw_table, plain_table
-from supervisor.cli.kit.words import cut_to_width, plural, size, span, wrap_text
 from supervisor.cli.show import keys
 from supervisor.cli.show.attention import Attention
 from supervisor.cli.verbs.options import BAD_ENDINGS

@@ -3,12 +3,12 @@
 import time
 from argparse import Namespace
 
-from actors.vocabulary.visible import visible
-from supervisor.cli.kit import absence, approval_text, exits, histories, ids
+from actors.vocabulary.visible_text import visible
+from supervisor.cli.kit import approval_text, exits, histories, ids, reconnecting
 from supervisor.cli.kit.client import Control, DaemonLost, Json
-from supervisor.cli.kit.ending import TurnOutcome
+from supervisor.cli.kit.json_output import json_text
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.written import json_text
+from supervisor.cli.kit.turn_outcome import TurnOutcome
 
 LOOK_BACK = 200  # events in which to look for the end of the last turn
 HEAR_S = 1.0  # at a time, so that a daemon that does not answer is noticed
@@ -24,15 +24,15 @@ def run(chosen: Namespace) -> int:
             if deadline is not None and time.monotonic() >= deadline:
                 raise _timeout_problem([target for target in targets if not target.is_reached], chosen)
 
-        heartbeat = absence.Heartbeat(
-            control, lambda slow: absence.say(absence.SLOW_NOTICE if slow else absence.ANSWERS_NOTICE)
+        heartbeat = reconnecting.Heartbeat(
+            control, lambda slow: reconnecting.say(reconnecting.SLOW_NOTICE if slow else reconnecting.ANSWERS_NOTICE)
         )
         while not all(target.is_reached for target in targets):
             check_deadline()
             try:
                 _hear(control, targets, heartbeat, deadline)
             except DaemonLost as lost:
-                absence.await_return(lost, absence.say, check_deadline)
+                reconnecting.await_return(lost, reconnecting.say, check_deadline)
                 heartbeat.reset()
                 for target in targets:
                     target.detach()
@@ -41,7 +41,9 @@ def run(chosen: Namespace) -> int:
     return _code([target.exit for target in targets])
 
 
-def _hear(control: Control, targets: list["_Target"], heartbeat: absence.Heartbeat, deadline: float | None) -> None:
+def _hear(
+    control: Control, targets: list["_Target"], heartbeat: reconnecting.Heartbeat, deadline: float | None
+) -> None:
     """Receive messages of the daemon for a second."""
     for target in targets:
         target.attach_again(control)

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from supervisor.cli import worktree_git as git
 from supervisor.cli.kit import ids
 from supervisor.cli.kit.client import Control, Json
-from supervisor.cli.kit.guesses import advice_on_word
+from supervisor.cli.kit.conversation_rows import home
+from supervisor.cli.kit.formatting import plural
+from supervisor.cli.kit.json_output import json_text
 from supervisor.cli.kit.listing import ListLayout, present
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.rows import home
+from supervisor.cli.kit.suggestions import advice_on_word
 from supervisor.cli.kit.table import Column, Row
-from supervisor.cli.kit.words import plural
-from supervisor.cli.kit.written import json_text
 
 # ruff: noqa: PTH100, PTH109, PTH112 # pathlib is slow to import
 

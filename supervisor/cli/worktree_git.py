@@ -13,8 +13,8 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import NamedTuple
 
+from supervisor.cli.kit.formatting import plural
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.kit.words import plural
 from supervisor.disk.work_tree import is_work_tree
 from supervisor.paths import worktrees
 from supervisor.work.reach.git_config import GitSetting

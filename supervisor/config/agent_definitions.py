@@ -15,9 +15,9 @@ from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.setting_changes import OWN_AGENT
 from supervisor.config.agent_variables import AgentVariables, variables_for_agent
 from supervisor.config.agents import AgentTable, Confine
-from supervisor.config.complain import printable
+from supervisor.config.config_problems import printable
 from supervisor.config.mcp_servers import McpServer
-from supervisor.config.models import Config
+from supervisor.config.whole_config import Config
 from supervisor.disk.search_paths import drop_writable_entries, lies_in_writable_folder, missing_interpreter
 from supervisor.work.reach.known_agents import KNOWN_AGENTS, KnownAgent, places_of
 

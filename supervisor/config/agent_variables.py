@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from supervisor.disk.reading import read_ordinary
+from supervisor.disk.ordinary_files import read_ordinary
 from supervisor.work.reach.known_agents import KNOWN_AGENTS, Place, places_of
 
 # An agent needs these whatever commands get: to find its home, to draw, and to reach its model through a proxy.

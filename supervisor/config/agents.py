@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from actors.vocabulary.setting_changes import OWN_AGENT
-from supervisor.config.shape import Expect, KeyPath
-from supervisor.config.table import AbsolutePath, ConfigTable, Flag, PositiveSeconds
+from supervisor.config.config_table import AbsolutePath, ConfigTable, Flag, PositiveSeconds
+from supervisor.config.key_types import Expect, KeyPath
 from supervisor.work.reach.known_agents import KNOWN_AGENTS
 
 # A name stands in tables, in commands and in the journal.

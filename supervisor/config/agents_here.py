@@ -22,7 +22,7 @@ from supervisor.config.agent_definitions import (
     table_of,
 )
 from supervisor.config.agent_variables import named_by_settings
-from supervisor.config.models import Config
+from supervisor.config.whole_config import Config
 from supervisor.disk.search_paths import writable_folders
 from supervisor.work.reach.known_agents import KNOWN_AGENTS, KnownAgent, places_of, roads_to_a_login
 

@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import Field
 from pydantic.types import Strict
 
-from supervisor.config.shape import Expect
-from supervisor.config.table import ConfigTable, Integer, Positive
+from supervisor.config.config_table import ConfigTable, Integer, Positive
+from supervisor.config.key_types import Expect
 
 Amount = Annotated[float, Strict(), Field(gt=0, le=1e12), Expect("a number, more than 0 and at most 10^12")]
 Price = Annotated[float, Strict(), Field(ge=0, le=1e6), Expect("a number from 0 to 1,000,000")]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from actors.vocabulary.errors import ConfigError
-from supervisor.config.shared import ModelProvider, WireApi
+from supervisor.config.shared_keys import ModelProvider, WireApi
 
 Environ = Mapping[str, str]
 

@@ -12,8 +12,8 @@ from msgspec import Struct
 from actors.vocabulary.errors import NotAllowed
 from actors.vocabulary.settings import ApprovalPolicy, SandboxMode, Settings, WorkspaceWrite
 from supervisor.config.budgets import BudgetsTable
+from supervisor.config.greenroom_table import Mcp
 from supervisor.config.overrides import Tree
-from supervisor.config.own import Mcp
 
 WIDTH = {SandboxMode.READ_ONLY: 0, SandboxMode.WORKSPACE_WRITE: 1, SandboxMode.DANGER_FULL_ACCESS: 2}
 HOW_TO_RAISE = "raise it with greenroom.mcp.max_sandbox in the config file"

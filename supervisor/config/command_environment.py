@@ -10,10 +10,10 @@ from fnmatch import translate
 from functools import lru_cache
 
 from supervisor.config.agent_variables import AgentVariables
-from supervisor.config.complain import HIDDEN_VALUE
-from supervisor.config.models import Config
+from supervisor.config.config_problems import HIDDEN_VALUE
 from supervisor.config.providers import defined_providers
-from supervisor.config.shared import Inherit, ShellEnvironmentPolicy
+from supervisor.config.shared_keys import Inherit, ShellEnvironmentPolicy
+from supervisor.config.whole_config import Config
 
 CORE = frozenset({"HOME", "LOGNAME", "PATH", "SHELL", "USER", "USERNAME", "TMPDIR", "TEMP", "TMP"})
 DEFAULT_EXCLUDES = ("*KEY*", "*SECRET*", "*TOKEN*", "*PASSWORD*", "*PASSWD*", "*PASSPHRASE*", "*CREDENTIAL*")

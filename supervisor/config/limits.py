@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from supervisor.config.table import (
+from supervisor.config.config_table import (
     ConfigTable,
     DiskBytes,
     Integer,

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from actors.vocabulary.errors import ConfigError
 from supervisor.config.agent_definitions import agent_names
-from supervisor.config.complain import (
+from supervisor.config.config_problems import (
     BUILT_IN_PROVIDERS,
     ConfigProblem,
     dotted_path,
@@ -23,11 +23,11 @@ from supervisor.config.complain import (
     printable,
     problems,
 )
-from supervisor.config.lines import key_lines
-from supervisor.config.models import Config
+from supervisor.config.key_lines import key_lines
+from supervisor.config.key_types import KeyPath
 from supervisor.config.overrides import Tree, merge
-from supervisor.config.shape import KeyPath
 from supervisor.config.stored_keys import StoredKeys, read_keys
+from supervisor.config.whole_config import Config
 from supervisor.paths import UnsafePath, codex_config_file, config_files
 
 MOST_LAYERED = (

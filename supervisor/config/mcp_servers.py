@@ -8,8 +8,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from supervisor.config.shape import KeyPath
-from supervisor.config.table import (
+from supervisor.config.config_table import (
     AbsolutePath,
     ConfigTable,
     Flag,
@@ -18,6 +17,7 @@ from supervisor.config.table import (
     PositiveSeconds,
     VariableName,
 )
+from supervisor.config.key_types import KeyPath
 
 OURSELVES = "greenroom"  # a file shared with Codex may name it as a server, whose tools would be conversations
 

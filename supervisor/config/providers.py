@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from actors.vocabulary.errors import ConfigError
 from supervisor.config.built_in_providers import BUILT_IN, DEFAULT_MODEL, DEMO, OPENAI_URL
-from supervisor.config.complain import printable
-from supervisor.config.models import Config
-from supervisor.config.shared import ModelProvider
+from supervisor.config.config_problems import printable
+from supervisor.config.shared_keys import ModelProvider
 from supervisor.config.stored_keys import StoredKeys
+from supervisor.config.whole_config import Config
 
 
 class Provider(Struct, frozen=True):

@@ -12,9 +12,9 @@ import structlog
 from msgspec.structs import replace
 
 from supervisor.config.ceiling import widest
-from supervisor.config.connection import with_connection
+from supervisor.config.connection_settings import with_connection
 from supervisor.config.limits import LimitsTable
-from supervisor.config.models import Config
+from supervisor.config.whole_config import Config
 from supervisor.daemon.seal_key import seal_key
 from supervisor.paths import Paths
 from supervisor.version import VERSION

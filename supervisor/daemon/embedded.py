@@ -20,10 +20,10 @@ from actors.runtime.base import Ref
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import ConnectionId
 from supervisor.config.load import LoadedConfig, load
+from supervisor.daemon.daemon_lock import AlreadyRunning, DaemonLock, take_lock
+from supervisor.daemon.daemon_start import describe_error
 from supervisor.daemon.dialects import dialects
 from supervisor.daemon.home_watch import HomeWatch
-from supervisor.daemon.program import describe_error
-from supervisor.daemon.single import AlreadyRunning, DaemonLock, take_lock
 from supervisor.disk.umask import own_umask
 from supervisor.engine.engine import Engine
 from supervisor.logs import setup as logs

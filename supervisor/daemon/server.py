@@ -19,10 +19,10 @@ from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import ConnectionId
 from supervisor.config.load import LoadedConfig
 from supervisor.daemon import systemd as notify
+from supervisor.daemon.daemon_lock import DaemonLock, remove_pid, write_pid
 from supervisor.daemon.dialects import dialects, load_the_rest
 from supervisor.daemon.home_watch import HomeWatch
-from supervisor.daemon.listening import remove_own_directory
-from supervisor.daemon.single import DaemonLock, remove_pid, write_pid
+from supervisor.daemon.socket_place import remove_own_directory
 from supervisor.daemon.systemd import Notifier
 from supervisor.engine.engine import Engine
 from supervisor.logs import setup as logs

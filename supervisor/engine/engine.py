@@ -30,24 +30,24 @@ from actors.runtime import base
 from actors.runtime.base import Actor, Message, Ref, Start
 from actors.runtime.clock import LoopClock
 from actors.runtime.shared import SharedThread, call_on_loop
+from actors.vocabulary.budget_raises import Raise, in_force
 from actors.vocabulary.errors import ConfigError, GreenroomError, MailboxFull
 from actors.vocabulary.events import APPROVAL_REQUESTS, JobEnded
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
-from actors.vocabulary.raises import Raise, in_force
 from actors.vocabulary.records import Append, Record
 from supervisor.agents.backend import Backend
+from supervisor.agents.client_mcp_servers import GivenServers
 from supervisor.agents.environments import Environments
-from supervisor.agents.given_servers import GivenServers
 from supervisor.agents.turn_hook import TurnHook
 from supervisor.config.load import LoadedConfig
-from supervisor.config.models import Config
+from supervisor.config.whole_config import Config
 from supervisor.engine.allocator import MemoryTrimming, keep_little
 from supervisor.engine.chores import Chores
 from supervisor.engine.health import Health, Look
 from supervisor.engine.indexing import Indexing
 from supervisor.engine.late_agent import LateAgent
-from supervisor.engine.late_others import LateThirdPartyAgents
 from supervisor.engine.late_sandbox import LateSandbox
+from supervisor.engine.late_third_party_agents import LateThirdPartyAgents
 from supervisor.engine.recent_events import RecentEvents
 from supervisor.engine.retention_timer import RetentionTimer
 from supervisor.engine.runner import Runner
@@ -72,7 +72,7 @@ SETTLE_S = 2.0  # for the ends of lost turns: one commit, and an actor for each 
 AGENTS = ConnectionId("agents")  # the sender of news from agents; their answers are dropped
 
 if TYPE_CHECKING:
-    from supervisor.agents.acp.other_agents import ThirdPartyAgents
+    from supervisor.agents.acp.third_party_agents import ThirdPartyAgents
     from supervisor.agents.own.own_agent import OwnAgent
     from supervisor.agents.spending.ledger import Ledger
 
@@ -394,7 +394,7 @@ class Engine:
 
     def _other_agents(self) -> "Callable[[], ThirdPartyAgents]":
         """Import the third-party agents, and return their maker. In a worker thread."""
-        from supervisor.agents.acp.other_agents import ThirdPartyAgents, ThirdPartyAgentsDeps
+        from supervisor.agents.acp.third_party_agents import ThirdPartyAgents, ThirdPartyAgentsDeps
 
         needs = ThirdPartyAgentsDeps(
             loaded_config=lambda: self.loaded_config,

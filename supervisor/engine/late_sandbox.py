@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from supervisor.config.load import LoadedConfig
 from supervisor.paths import Paths
-from supervisor.work.sandbox.left_behind import is_anything_left
+from supervisor.work.sandbox.leftover_folders import is_anything_left
 
 if TYPE_CHECKING:
     from supervisor.work.sandbox.roots import Protection

@@ -15,7 +15,7 @@ from actors.messages.journal import Chore, ChoreDone
 from actors.messages.routing import Trim
 from actors.runtime.clock import Clock
 from actors.vocabulary.errors import GreenroomError
-from supervisor.config.own import RetentionTable
+from supervisor.config.greenroom_table import RetentionTable
 from supervisor.journal.retention import Retention
 
 FIRST_S = 60.0  # after the start, when the first clients have been served

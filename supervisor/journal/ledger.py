@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from actors.vocabulary.spent import AMOUNTS, LedgerEntry, Spent
+from actors.vocabulary.spent_amounts import AMOUNTS, LedgerEntry, Spent
 
 EVERYBODY = 0  # no conversation has this key
 MOST_ROWS = 1_000  # of one answer

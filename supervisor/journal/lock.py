@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from actors.vocabulary.errors import JournalLocked
-from supervisor.journal.failures import map_errors
+from supervisor.journal.journal_errors import map_errors
 
 CLOSED = b"closed"
 SUSPECT = b"suspect"

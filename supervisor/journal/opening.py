@@ -8,8 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from supervisor.journal import lists, repair
-from supervisor.journal.failures import is_damage
+from supervisor.journal import conversation_lists, repair
+from supervisor.journal.journal_errors import is_damage
 from supervisor.journal.schema import (
     Busy,
     Migration,
@@ -68,7 +68,7 @@ def _prepare(path: Path, steps: Sequence[Migration], busy: Busy) -> OpenedJourna
 def _look(db: sqlite3.Connection) -> None:
     """Read the rows that a start reads, so that damage in them is met here, where it is repaired."""
     db.execute("SELECT max(key) FROM tails").fetchone()
-    lists.unsettled_heads(db)
+    conversation_lists.unsettled_heads(db)
 
 
 def _create(path: Path) -> None:

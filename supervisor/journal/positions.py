@@ -6,7 +6,7 @@ Belongs to the committing thread.
 from collections.abc import Callable, Mapping
 
 from actors.vocabulary.ids import ConversationId
-from supervisor.journal.plan import LogPosition
+from supervisor.journal.commit_plan import LogPosition
 
 MOST_REMEMBERED = 4_096  # conversations, in about a megabyte; with more, all are forgotten, and cost a look-up each
 

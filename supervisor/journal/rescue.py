@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from shlex import quote
 
-from supervisor.journal.presence import Presence
+from supervisor.journal.file_presence import Presence
 
 RESTART = "`greenroom down && greenroom up`"
 

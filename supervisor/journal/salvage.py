@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from supervisor.journal.failures import is_damage
+from supervisor.journal.journal_errors import is_damage
 from supervisor.journal.schema import Busy, Migration, connect, migrate, reporting_progress, version
 
 TABLES = ("conversations", "tails", "snapshots", "events", "unfinished", "doomed", "ledger", "raises")

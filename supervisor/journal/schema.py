@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from actors.vocabulary.errors import JournalTooNew
-from supervisor.journal import raises
+from supervisor.journal import budget_raises
 from supervisor.journal.ledger import ADD_UNCOUNTED, TABLE, TOKENS_SO_FAR
 
 # A step carries out a piece of its work, inside a transaction, and returns how much of it is done: 1 is all. The next
@@ -152,7 +152,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     at_once(TABLE, TOKENS_SO_FAR),
     at_once(*ADD_UNFINISHED),
     at_once(ADD_UNCOUNTED, UNCOUNTED_HEADS),
-    at_once(raises.TABLE),
+    at_once(budget_raises.TABLE),
     at_once(AGENT),
     at_once(*ADD_ENDED),
 )

@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from actors.vocabulary.budget_raises import Raise
 from actors.vocabulary.errors import JournalError, SequenceConflict, StorageFailed, StorageLost
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.raises import Raise
 from actors.vocabulary.records import Append, Head, HeadPage, KeptText, ListQuery, Page, Record
-from actors.vocabulary.spent import Spent
-from supervisor.journal import ledger, lists, raises, retention
+from actors.vocabulary.spent_amounts import Spent
+from supervisor.journal import budget_raises, conversation_lists, ledger, retention
+from supervisor.journal.commit_plan import CommitPlan, LogPosition, dense
 from supervisor.journal.connections import MissingEvents, ReadConnections, read_page, read_page_back, read_part
-from supervisor.journal.failures import is_damage, journal_error, map_errors
+from supervisor.journal.file_presence import Presence, problem
+from supervisor.journal.journal_errors import is_damage, journal_error, map_errors
 from supervisor.journal.ledger import PUT_SPENT, Grouping, SpentRow
 from supervisor.journal.lock import Lock
 from supervisor.journal.opening import open_file
-from supervisor.journal.plan import CommitPlan, LogPosition, dense
 from supervisor.journal.positions import Positions
-from supervisor.journal.presence import Presence, problem
 from supervisor.journal.rows import (
     GET_POSITION,
     PUT_END,
@@ -162,7 +162,7 @@ class SqliteJournal:
     def put_raises(self, those: Iterable[Raise]) -> None:
         """Store these raises of budgets, and no others."""
         with self._writing(durable=True) as db:
-            raises.write(db, those)
+            budget_raises.write(db, those)
 
     def publish(self) -> None:
         """Pass on all that was stored since the last call."""
@@ -276,23 +276,23 @@ class SqliteJournal:
 
     def find_name(self, name: str) -> ConversationId | None:
         with self._mapped_errors(), self._connections.snapshot() as db:
-            return lists.find_name(db, name)
+            return conversation_lists.find_name(db, name)
 
     def starting_with(self, prefix: str, limit: int) -> list[ConversationId]:
         with self._mapped_errors(), self._connections.snapshot() as db:
-            return lists.starting_with(db, prefix, limit)
+            return conversation_lists.starting_with(db, prefix, limit)
 
     def list_page(self, query: ListQuery) -> HeadPage:
         with self._mapped_errors(), self._connections.snapshot() as db:
-            return lists.list_page(db, query)
+            return conversation_lists.list_page(db, query)
 
     def unsettled_heads(self) -> list[Head]:
         with self._mapped_errors(), self._connections.snapshot() as db:
-            return lists.unsettled_heads(db)
+            return conversation_lists.unsettled_heads(db)
 
     def surplus(self, most: int | None, untouched_since: float | None, limit: int) -> list[ConversationId]:
         with self._mapped_errors(), self._connections.snapshot() as db:
-            return lists.surplus(db, most, untouched_since, limit)
+            return conversation_lists.surplus(db, most, untouched_since, limit)
 
     def total_spent(self, since: str = "") -> Spent:
         """The costs of all conversations since a day, that day included."""
@@ -306,7 +306,7 @@ class SqliteJournal:
     def raises(self) -> tuple[Raise, ...]:
         """The raises of shared budgets, those of past days included."""
         with self._mapped_errors(), self._connections.snapshot() as db:
-            return raises.read(db)
+            return budget_raises.read(db)
 
     @contextmanager
     def _mapped_errors(self) -> Iterator[None]:

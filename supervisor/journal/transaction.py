@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from supervisor.journal.presence import Presence
+from supervisor.journal.file_presence import Presence
 from supervisor.journal.rescue import rescue
 
 

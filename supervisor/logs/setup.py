@@ -15,7 +15,7 @@ from msgspec import Struct
 from structlog.stdlib import ProcessorFormatter
 from structlog.typing import Processor
 
-from supervisor.logs.flood import FloodFilter
+from supervisor.logs.flood_filter import FloodFilter
 from supervisor.logs.log_file import LogFile
 from supervisor.logs.records import redact
 

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from actors.vocabulary.errors import StorageFailed, StorageFull
 from actors.vocabulary.ids import ConversationId
-from supervisor.journal.failures import is_damage, journal_error
+from supervisor.journal.journal_errors import is_damage, journal_error
 from supervisor.journal.opening import size_on_disk
 from supervisor.search import tables
-from supervisor.search.words import expression
-from transports.requests import Search, SearchHit, SearchHits
+from supervisor.search.search_expression import expression
+from transports.supervisor_requests import Search, SearchHit, SearchHits
 
 PIECE_EVENTS = 256  # read in one transaction: some milliseconds
 PIECE_BYTES = 512 << 10  # the same; at least one event

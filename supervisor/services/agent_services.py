@@ -17,11 +17,11 @@ from actors.vocabulary.settings import ReadOnly
 from supervisor.agents.environments import CommandEnvironment
 from supervisor.config.agent_definitions import definition_of
 from supervisor.config.agents_here import agents_here, next_step
-from supervisor.config.inherited import find_inherited
+from supervisor.config.inherited_things import find_inherited
 from supervisor.disk.search_paths import writable_folders
 from supervisor.engine.engine import Engine
 from supervisor.services.client_settings import ClientSettings
-from transports import requests as ask
+from transports import supervisor_requests as ask
 from transports.dialect import Client
 
 if TYPE_CHECKING:

@@ -11,20 +11,20 @@ from msgspec.structs import fields
 
 from actors.vocabulary.settings import SandboxMode, Settings, WorkspaceWrite
 from supervisor.config.agent_definitions import definition_of
-from supervisor.config.allowed import insist_on_own_budgets
-from supervisor.config.altering import Surroundings
+from supervisor.config.budgets_in_force import insist_on_own_budgets
 from supervisor.config.ceiling import Ceiling, check_budgets, check_overrides
-from supervisor.config.complain import without_secrets
-from supervisor.config.derive import Arguments, sandbox_policy, settings_for
+from supervisor.config.config_problems import without_secrets
 from supervisor.config.load import LoadedConfig
+from supervisor.config.new_settings import Arguments, sandbox_policy, settings_for
 from supervisor.config.overrides import merge, overrides_from_json
 from supervisor.config.providers import choose_provider, insist_on_a_model
+from supervisor.config.setting_values import Surroundings
 from supervisor.disk.pins import missing_roots
 from supervisor.disk.search_paths import writable_folders
 from supervisor.engine.engine import Engine
-from supervisor.services.altering import alter, insist_on_size, pins_for
+from supervisor.services.altered_settings import alter, insist_on_size, pins_for
 from supervisor.services.default_sandbox import DefaultSandbox, SandboxChoice
-from transports import requests as ask
+from transports import supervisor_requests as ask
 from transports.dialect import Client
 
 ARGUMENTS = tuple(field.name for field in fields(Arguments))

@@ -17,7 +17,7 @@ from actors.vocabulary.errors import GreenroomError, InvalidInput, NotAllowed
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, SandboxPolicy
 from supervisor.agents.environments import CommandEnvironment
-from supervisor.loop.entering import in_a_thread
+from supervisor.loop.threaded_contexts import in_a_thread
 from supervisor.work.processes.command import Finished, NotStarted
 from supervisor.work.processes.output import Output, Stream
 from supervisor.work.processes.processes import Processes
@@ -25,7 +25,7 @@ from supervisor.work.processes.spawn import reason
 from supervisor.work.reach.readable import OutOfReach, Reach
 from supervisor.work.reach.safe_git import GIT, PLAIN_DIFF, environment
 from supervisor.work.safety.judge import confinement, judge_command
-from supervisor.work.safety.names import are_system_programs
+from supervisor.work.safety.program_names import are_system_programs
 from supervisor.work.safety.rules import MayRun, MustAsk, Reject
 from supervisor.work.sandbox.sandbox import Sandbox
 

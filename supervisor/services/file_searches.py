@@ -5,7 +5,7 @@ from pathlib import Path
 
 from actors.vocabulary.ids import ConnectionId
 from supervisor.services.file_search import search
-from transports import requests as ask
+from transports import supervisor_requests as ask
 from transports.dialect import Client
 
 

@@ -16,15 +16,15 @@ from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
 from actors.vocabulary.records import PAGE_BYTES
 from actors.vocabulary.setting_changes import changes
 from actors.vocabulary.settings import Settings
-from supervisor.config.altering import Surroundings
+from supervisor.config.setting_values import Surroundings
 from supervisor.engine.engine import Engine
 from supervisor.journal.export import ExportPosition, next_chunk, store_import
-from supervisor.journal.failures import journal_error
+from supervisor.journal.journal_errors import journal_error
 from supervisor.loop.awaiting import Awaited
-from supervisor.services.altering import alter
-from supervisor.services.branching import SettingsOfCopy, make_fork, replay_import
+from supervisor.services.altered_settings import alter
+from supervisor.services.forks_and_imports import SettingsOfCopy, make_fork, replay_import
 from supervisor.services.uploads import SpooledRecords, Uploads
-from transports import requests as ask
+from transports import supervisor_requests as ask
 from transports.dialect import Client
 from transports.switchboard import Switchboard
 

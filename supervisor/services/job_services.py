@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from actors.vocabulary.errors import UnknownJob, WrongState
-from transports import requests as ask
+from transports import supervisor_requests as ask
 
 if TYPE_CHECKING:
     from supervisor.work.jobs.job import BackgroundJob

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from actors.vocabulary.budget_raises import SharedScope, Unit
 from actors.vocabulary.errors import InvalidInput
-from actors.vocabulary.raises import SharedScope, Unit
 from supervisor.config.budgets import BudgetsTable
 from supervisor.config.load import LoadedConfig
 from supervisor.config.overrides import Tree, merge

@@ -12,11 +12,11 @@ from supervisor.agents.skills.saved_prompts import (
     saved_prompts,
     without_front_matter,
 )
-from supervisor.config.models import Config
-from supervisor.disk.reading import NotReadable
+from supervisor.config.whole_config import Config
+from supervisor.disk.ordinary_files import NotReadable
 from supervisor.paths import Paths
 from supervisor.work.reach.readable import Reach
-from transports import requests as ask
+from transports import supervisor_requests as ask
 from transports.dialect import Client
 
 BEGINNING_LENGTH = 120

@@ -24,10 +24,10 @@ from actors.vocabulary.errors import (
 from actors.vocabulary.records import ListQuery
 from actors.vocabulary.settings import Settings
 from supervisor.agents.environments import CommandEnvironment
-from supervisor.config.changes import differences
-from supervisor.config.complain import without_secrets
-from supervisor.config.derive import working_directory
+from supervisor.config.config_changes import differences
+from supervisor.config.config_problems import without_secrets
 from supervisor.config.load import LoadedConfig, load
+from supervisor.config.new_settings import working_directory
 from supervisor.config.overrides import overrides_from_json
 from supervisor.config.providers import choose_provider
 from supervisor.engine.engine import Engine
@@ -40,7 +40,7 @@ from supervisor.services.histories import Histories
 from supervisor.services.job_services import JobServices
 from supervisor.services.shared_budgets import SharedBudgetServices
 from supervisor.services.spending import budget, usage
-from transports import requests as ask
+from transports import supervisor_requests as ask
 from transports.dialect import Client
 from transports.hello import Identity
 from transports.messages import ServiceAnswer, ServiceRequest
@@ -211,7 +211,7 @@ class Services:
         return ask.PlainAnswer({"key": key, "openai": provider.id == "openai"})
 
     def _list_servers(self, request: ask.ListServers) -> ask.PlainAnswer:
-        from supervisor.agents.given_rules import describe_servers
+        from supervisor.agents.client_server_rules import describe_servers
 
         return ask.PlainAnswer(
             {"servers": describe_servers(self._engine.client_servers.servers_of(request.conversation))}

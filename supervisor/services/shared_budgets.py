@@ -8,13 +8,13 @@ import time
 
 import structlog
 
-from actors.vocabulary.raises import Raise, SharedScope, Unit, in_force
-from supervisor.config.allowed import counting, shared_budgets
+from actors.vocabulary.budget_raises import Raise, SharedScope, Unit, in_force
+from supervisor.config.budgets_in_force import counting, shared_budgets
 from supervisor.engine.engine import Engine
 from supervisor.journal.ledger import day_of
 from supervisor.services.new_limits import larger_limit, limit_of, shared_budget
 from supervisor.services.spending import rows, used_by_all
-from transports import requests as ask
+from transports import supervisor_requests as ask
 
 log = structlog.get_logger()
 

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from actors.vocabulary.raises import Raise
+from actors.vocabulary.budget_raises import Raise
 from actors.vocabulary.settings import Settings
-from actors.vocabulary.spent import AMOUNTS, Spent
-from supervisor.config.allowed import budgets_for, counting
+from actors.vocabulary.spent_amounts import AMOUNTS, Spent
 from supervisor.config.budgets import BudgetsTable
+from supervisor.config.budgets_in_force import budgets_for, counting
 from supervisor.config.load import LoadedConfig
 from supervisor.journal.ledger import day_of
 from supervisor.journal.store import SqliteJournal
 from supervisor.services.new_limits import UNITS, limit_of, new_limit, overrides_with, own_budget
-from transports import requests as ask
+from transports import supervisor_requests as ask
 from transports.jsonrpc import JsonObject
 
 TOKENS = tuple(name for name in AMOUNTS if name.endswith("tokens"))

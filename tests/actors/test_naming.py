@@ -14,8 +14,8 @@ from actors.vocabulary.errors import GreenroomError, StorageFailed
 from actors.vocabulary.events import durable_adapter
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.naming import LONGEST, names_for, refused_name
+from supervisor.cli.kit.formatting import width
 from supervisor.cli.kit.ids import check_name
-from supervisor.cli.kit.words import width
 from tests.actors.test_finding import looking, park
 from tests.fakes.agents import says
 from tests.fakes.daemon import StagedDaemon

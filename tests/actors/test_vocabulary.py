@@ -97,7 +97,7 @@ def test_every_error_has_a_code_of_its_own() -> None:
 def test_every_error_that_has_a_number_shares_it_with_no_other() -> None:
     for package in (actors, transports, supervisor):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not module.name.endswith(("__main__", "after_death")):  # programs
+            if not module.name.endswith(("__main__", "guard_program")):  # programs
                 importlib.import_module(module.name)
     numbered = Counter(one.jsonrpc for one in descendants(errors.GreenroomError) if "jsonrpc" in vars(one))
     assert not [number for number, times in numbered.items() if times > 1]

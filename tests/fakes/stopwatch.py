@@ -1,6 +1,6 @@
 """A stopwatch that stands still: what the machine does meanwhile, or a garbage collection, is no part of a test."""
 
-from transports.patience import Stopwatch
+from transports.throttle import Stopwatch
 
 
 class StoppedWatch(Stopwatch):

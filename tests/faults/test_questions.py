@@ -4,11 +4,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from actors.vocabulary.visible import is_invisible
+from actors.vocabulary.visible_text import is_invisible
 from tests.faults.conftest import Measure
 from tests.faults.report import Row
 from tests.support.read_back import argvs, command_in, words_of
-from transports.question import command_line, question_lines
+from transports.question_text import command_line, question_lines
 
 EXAMPLES = {"quick": 5, "soak": 600}
 AT_ONCE = 40  # commands for one bash

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict
 
 from actors.vocabulary.ids import Caller
-from supervisor.config.models import Config
+from supervisor.config.whole_config import Config
 from supervisor.daemon.dialects import dialects, mcp_options
 from supervisor.paths import Paths
 from tests.judges import fixture_rounds

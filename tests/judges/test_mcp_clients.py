@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from supervisor.daemon.single import DaemonLock
+from supervisor.daemon.daemon_lock import DaemonLock
 from supervisor.paths import private_directory
 from tests.judges.agents.model import AgentModel, Step
 from tests.judges.agents.wires import Asked

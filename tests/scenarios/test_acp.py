@@ -11,7 +11,7 @@ from tests.supervisor.agent.acp.scripted import agent_table
 from tests.support.acp_client import AcpClient, Json, SocketLine
 from tests.support.bridge import wait_until
 from tests.support.home import Home
-from transports.dialects.acp.teller import LOST_TEXT
+from transports.dialects.acp.event_translator import LOST_TEXT
 
 ASK: Json = {"approval_policy": "untrusted", "sandbox": "workspace-write"}
 FREE: Json = {"approval_policy": "never", "sandbox": "danger-full-access"}

@@ -12,7 +12,7 @@ import pytest
 from tests.scenarios.stage import Stage
 from tests.support.acp_client import AcpClient, Json, ProgramLine
 from tests.support.bridge import wait_until
-from transports.dialects.acp.teller import LOST_TEXT
+from transports.dialects.acp.event_translator import LOST_TEXT
 
 BRIDGE = (sys.executable, "-m", "supervisor.cli.acp")
 ASK = ("--approval", "untrusted", "--sandbox", "workspace-write")

@@ -9,7 +9,7 @@ from tests.scenarios.stage import Stage
 from tests.scenarios.test_acp_restarts import ASK, BRIDGE, FREE, Here
 from tests.support.acp_client import SECOND, AcpClient, Json, ProgramLine
 from tests.support.bridge import wait_until
-from transports.dialects.acp.teller import LOST_TEXT
+from transports.dialects.acp.event_translator import LOST_TEXT
 
 SLEEPS = 'call shell ["sh","-c","echo $$ > pid; exec sleep 300"]'
 

@@ -17,7 +17,7 @@ from actors.vocabulary.settings import BusyPolicy, Decision, Pin, Settings, Work
 from supervisor.disk.pins import pins_of
 from supervisor.journal import SqliteJournal
 from supervisor.journal.export import export, store_import
-from supervisor.services.branching import ForkedConversation, make_fork, replay_import
+from supervisor.services.forks_and_imports import ForkedConversation, make_fork, replay_import
 
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")
 TWO = ConversationId("22222222-2222-4222-8222-222222222222")

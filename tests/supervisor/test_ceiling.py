@@ -19,11 +19,11 @@ from actors.vocabulary.settings import (
     WorkspaceWrite,
 )
 from supervisor.config.load import load
-from supervisor.services import altering, client_settings
-from supervisor.services.altering import pins_for
+from supervisor.services import altered_settings, client_settings
+from supervisor.services.altered_settings import pins_for
 from tests.supervisor.test_services import ServicesHarness
 from tests.transports.house import running_loop
-from transports import requests as ask
+from transports import supervisor_requests as ask
 from transports.dialect import Client
 from transports.messages import ServiceAnswer, ServiceRequest
 
@@ -331,7 +331,7 @@ def test_a_directory_is_judged_as_it_will_be_opened_whatever_its_name_means_mean
     point(work / lost)
     current = made(place.make(cwd=str(work), sandbox="workspace-write"))
     monkeypatch.setattr(client_settings, "pins_for", turned)
-    monkeypatch.setattr(altering, "pins_for", turned)
+    monkeypatch.setattr(altered_settings, "pins_for", turned)
     wanted = WorkspaceWrite(writable_roots=(link,))
     if way == "made":
         roots = {"sandbox_workspace_write": {"writable_roots": [str(link)]}}

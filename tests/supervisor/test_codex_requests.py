@@ -17,7 +17,7 @@ from supervisor.config.load import load
 from supervisor.engine.engine import Engine
 from supervisor.paths import Paths
 from supervisor.services.services import Services
-from transports import requests as ask
+from transports import supervisor_requests as ask
 from transports.dialect import Client
 from transports.hello import Identity
 from transports.messages import ServiceAnswer, ServiceRequest

@@ -15,7 +15,7 @@ from supervisor.agents.environments import CommandEnvironment
 from supervisor.services import codex_services
 from supervisor.services.codex_services import Machine
 from supervisor.work.processes.processes import Processes
-from supervisor.work.sandbox.confined import Availability
+from supervisor.work.sandbox.order import Availability
 from supervisor.work.sandbox.roots import Protection
 from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.commands import INSTANCE, alive, limited, new_token

@@ -7,11 +7,11 @@ from annotated_types import Ge, Gt, Le
 from pydantic import BaseModel
 
 from actors.vocabulary.errors import ConfigError
-from supervisor.config.complain import dotted_path, ignored_keys, problems
+from supervisor.config.config_problems import dotted_path, ignored_keys, problems
+from supervisor.config.key_types import KeyPath, KeyType
 from supervisor.config.load import ConfigFile, layer, load
-from supervisor.config.models import Config
 from supervisor.config.overrides import parse_overrides
-from supervisor.config.shape import KeyPath, KeyType
+from supervisor.config.whole_config import Config
 
 SECRET = "sk-verysecretindeed"
 

@@ -15,8 +15,14 @@ from actors.vocabulary.settings import (
     Settings,
     WorkspaceWrite,
 )
-from supervisor.config.derive import INSTRUCTIONS_BYTES, Arguments, sandbox_policy, settings_for, working_directory
-from supervisor.config.models import Config
+from supervisor.config.new_settings import (
+    INSTRUCTIONS_BYTES,
+    Arguments,
+    sandbox_policy,
+    settings_for,
+    working_directory,
+)
+from supervisor.config.whole_config import Config
 from supervisor.disk.pins import pins_of
 
 CONFIG = Config.model_validate(

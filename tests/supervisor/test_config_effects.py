@@ -9,10 +9,10 @@ import pytest
 from pydantic import BaseModel
 
 from actors.vocabulary.events import BudgetUnit
-from supervisor.config.derive import Arguments, settings_for
 from supervisor.config.load import load
-from supervisor.config.models import Config
-from supervisor.config.shared import WITHOUT_EFFECT, Profile
+from supervisor.config.new_settings import Arguments, settings_for
+from supervisor.config.shared_keys import WITHOUT_EFFECT, Profile
+from supervisor.config.whole_config import Config
 
 ROOT = Path(__file__).resolve().parents[2]
 DECLARATIONS = {ROOT / "supervisor" / "config" / name for name in ("own.py", "shared.py", "models.py")}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from supervisor.config.lines import key_lines
-from supervisor.config.shape import KeyPath
+from supervisor.config.key_lines import key_lines
+from supervisor.config.key_types import KeyPath
 
 DOCUMENT = '''\
 # first = 1

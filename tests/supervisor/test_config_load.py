@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.settings import ApprovalPolicy, SandboxMode
-from supervisor.config.complain import BUILT_IN_PROVIDERS
+from supervisor.config.config_problems import BUILT_IN_PROVIDERS
 from supervisor.config.load import MOST_LAYERED, ConfigFile, LoadedConfig, layer, load, read_file
-from supervisor.config.models import Config
 from supervisor.config.overrides import overrides_from_json, parse_overrides
-from supervisor.config.shared import Inherit
+from supervisor.config.shared_keys import Inherit
+from supervisor.config.whole_config import Config
 
 Write = Callable[[str], str]
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.vocabulary.errors import ConfigError
-from supervisor.config.complain import dotted_path
+from supervisor.config.config_problems import dotted_path
 from supervisor.config.overrides import DEEPEST, merge, overrides_from_json, parse_overrides, split_key
 
 

@@ -3,9 +3,9 @@ import pytest
 from actors.vocabulary.errors import ConfigError
 from supervisor.config.built_in_providers import OPENAI_URL
 from supervisor.config.load import ConfigFile, LoadedConfig, layer
-from supervisor.config.models import Config
 from supervisor.config.overrides import parse_overrides
 from supervisor.config.providers import choose_provider, default_model, defined_providers, provider_named
+from supervisor.config.whole_config import Config
 
 MINE = Config.model_validate(
     {

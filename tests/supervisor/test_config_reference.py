@@ -5,11 +5,11 @@ from pydantic import BaseModel
 from supervisor.config.budgets import PriceTable
 from supervisor.config.built_in_providers import OLLAMA_PORT
 from supervisor.config.command_environment import CORE
-from supervisor.config.complain import BUILT_IN_PROVIDERS
+from supervisor.config.config_problems import BUILT_IN_PROVIDERS
+from supervisor.config.key_types import KeyType
 from supervisor.config.mcp_servers import McpServer
-from supervisor.config.models import Config
-from supervisor.config.shape import KeyType
-from supervisor.config.shared import Inherit, ShellEnvironmentPolicy
+from supervisor.config.shared_keys import Inherit, ShellEnvironmentPolicy
+from supervisor.config.whole_config import Config
 from tools.reference.configuration import configuration_page
 
 

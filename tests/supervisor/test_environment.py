@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisor.config.command_environment import command_environment
-from supervisor.config.complain import HIDDEN_VALUE
-from supervisor.config.shared import ShellEnvironmentPolicy
+from supervisor.config.config_problems import HIDDEN_VALUE
+from supervisor.config.shared_keys import ShellEnvironmentPolicy
 
 CLIENT = {
     "PATH": "/bin",

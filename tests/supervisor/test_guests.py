@@ -35,8 +35,8 @@ from actors.vocabulary.settings import (
 )
 from supervisor.journal import SqliteJournal
 from supervisor.journal.export import export, store_import
-from supervisor.services.branching import ReplayedImport, make_fork, replay_import
-from supervisor.services.guests import FACTS, OF_THE_OPEN_TURN, imported_event
+from supervisor.services.forks_and_imports import ReplayedImport, make_fork, replay_import
+from supervisor.services.imported_events import FACTS, OF_THE_OPEN_TURN, imported_event
 from tests.support.any_event import event_of
 
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")

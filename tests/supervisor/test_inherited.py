@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.config.inherited import MOST_NAMES, MOST_THINGS, READ_BYTES, InheritedThing, find_inherited
+from supervisor.config.inherited_things import MOST_NAMES, MOST_THINGS, READ_BYTES, InheritedThing, find_inherited
 from supervisor.work.reach.known_agents import KNOWN_AGENTS
 
 

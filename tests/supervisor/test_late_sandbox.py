@@ -7,7 +7,7 @@ from pathlib import Path
 from supervisor.config.load import LoadedConfig, load
 from supervisor.engine.late_sandbox import LateSandbox
 from supervisor.paths import Paths, locate
-from supervisor.work.sandbox.left_behind import is_anything_left, views_folder
+from supervisor.work.sandbox.leftover_folders import is_anything_left, views_folder
 from supervisor.work.sandbox.sandbox import Sandbox
 
 

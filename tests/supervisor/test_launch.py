@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from supervisor.cli import mcp
-from supervisor.cli.bridging import hello
+from supervisor.cli.bridge_verb import hello
 from supervisor.daemon import launch
+from supervisor.daemon.daemon_lock import STRANGE_S, DaemonLock
 from supervisor.daemon.launch import READY, Launch, StartFailed
-from supervisor.daemon.single import STRANGE_S, DaemonLock
 from tests.support.bridge import wait_until
 from tests.support.home import Home
 
@@ -140,8 +140,8 @@ SLEEPS: dict[Callable[[Home], str], float] = {strange_lock: STRANGE_S}
 def test_what_is_large_is_loaded_when_everything_cheap_was_found_well(home: Home) -> None:
     broken_config(home)
     code = (
-        "import sys; from supervisor.daemon import program\n"
-        "program.main([]); print('supervisor.engine' in sys.modules)"
+        "import sys; from supervisor.daemon import daemon_start\n"
+        "daemon_start.main([]); print('supervisor.engine' in sys.modules)"
     )
     ended = subprocess.run([sys.executable, "-c", code], env=home.env, capture_output=True, check=True, timeout=30)
     assert ended.stdout == b"False\n"
@@ -209,10 +209,10 @@ def test_two_at_the_same_time_find_one_daemon(home: Home) -> None:
 
 def test_what_was_loaded_is_no_rubbish_and_rubbish_is_collected_again_once_it_is_ready(home: Home) -> None:
     code = (
-        "import gc; from supervisor.daemon import program, server\n"
+        "import gc; from supervisor.daemon import daemon_start, server\n"
         "def serve(*given, **_):\n"
         "    before = gc.isenabled(); given[-1](); print(before, gc.isenabled(), gc.get_freeze_count() > 0)\n"
-        "server.serve = serve; program.main([])"
+        "server.serve = serve; daemon_start.main([])"
     )
     ended = subprocess.run([sys.executable, "-c", code], env=home.env, capture_output=True, check=True, timeout=30)
     assert ended.stdout == b"False True True\n"

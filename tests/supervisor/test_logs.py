@@ -18,7 +18,7 @@ import structlog
 from structlog.contextvars import bound_contextvars as bound
 
 from supervisor.logs import setup as logs
-from supervisor.logs.flood import OWN_LINES, OWN_LINES_A_MINUTE, SHARED_LINES, FloodFilter
+from supervisor.logs.flood_filter import OWN_LINES, OWN_LINES_A_MINUTE, SHARED_LINES, FloodFilter
 from supervisor.logs.log_file import LogFile
 from supervisor.logs.setup import TerminalHandler, configure
 

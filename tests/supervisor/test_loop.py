@@ -66,12 +66,12 @@ def test_the_end_of_the_process_does_not_wait_for_a_worker_that_hangs() -> None:
     program = """
 import runpy, sys, threading
 from concurrent.futures import ThreadPoolExecutor
-import supervisor.daemon.program
+import supervisor.daemon.daemon_start
 def hanging():
     ThreadPoolExecutor().submit(threading.Event().wait)
     print("stopped in order")
     return 3
-supervisor.daemon.program.main = hanging
+supervisor.daemon.daemon_start.main = hanging
 sys.argv = ["supervisor"]
 runpy.run_module("supervisor", run_name="__main__")
 """

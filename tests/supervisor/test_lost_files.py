@@ -10,7 +10,7 @@ import pytest
 
 from actors.messages.journal import Chore, ChoreDone
 from actors.vocabulary.errors import StorageFailed
-from supervisor.daemon.single import AlreadyRunning, DaemonLock, lock_holder
+from supervisor.daemon.daemon_lock import AlreadyRunning, DaemonLock, lock_holder
 from supervisor.engine.health import Health
 from tests.support.bridge import wait_until
 from tests.support.control_client import ControlClient, Refused

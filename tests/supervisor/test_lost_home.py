@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from supervisor.daemon.daemon_lock import DaemonLock, lock_holder
 from supervisor.daemon.home_watch import LOOKS, HomeWatch
-from supervisor.daemon.single import DaemonLock, lock_holder
 from supervisor.engine.health import EVERY_S
 from tests.support.bridge import wait_until
 from tests.support.control_client import ControlClient
@@ -19,11 +19,11 @@ from tests.support.home import Home
 
 IMPATIENT = """
 import sys
-from supervisor.daemon import program
+from supervisor.daemon import daemon_start
 from supervisor.engine.health import Health
 from transports import listener
 Health.__init__.__defaults__ = (0.1,)
-sys.exit(program.main(sys.argv[1:]))
+sys.exit(daemon_start.main(sys.argv[1:]))
 """
 CONFIG = 'model_provider = "demo"\n'
 END_S = 25.0  # a busy machine; alone it takes two seconds

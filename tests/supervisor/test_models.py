@@ -14,8 +14,8 @@ from supervisor.agents.own.model.client import ModelClient, build_http
 from supervisor.agents.own.model.endpoint import Endpoint
 from supervisor.agents.own.model_choice import MOST_CHOICES, Models
 from supervisor.config.load import LoadedConfig, load
-from supervisor.config.models import Config
 from supervisor.config.providers import Provider
+from supervisor.config.whole_config import Config
 
 KEY = {"OPENAI_API_KEY": "a key"}
 

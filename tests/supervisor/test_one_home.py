@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from supervisor.daemon.single import lock_holder
+from supervisor.daemon.daemon_lock import lock_holder
 from supervisor.paths import locate
 from tests.support.home import START_S
 
@@ -130,9 +130,9 @@ def test_a_daemon_at_an_address_of_an_earlier_version_is_found_and_has_no_second
     ada = people("ada")
     address = str(ada.runtime / "greenroom" / "greenroom.sock")
     code = (
-        "import sys; from supervisor.daemon import program; from supervisor.paths import Paths;"
-        f"program.place_for = lambda paths: paths.listening_at({address!r});"
-        "sys.exit(program.main(['--ready-fd', '1']))"
+        "import sys; from supervisor.daemon import daemon_start; from supervisor.paths import Paths;"
+        f"daemon_start.place_for = lambda paths: paths.listening_at({address!r});"
+        "sys.exit(daemon_start.main(['--ready-fd', '1']))"
     )
     with subprocess.Popen(
         [sys.executable, "-P", "-c", code], env=ada.environ(), stdout=subprocess.PIPE, text=True
@@ -152,8 +152,8 @@ def test_a_home_on_a_disk_without_sockets_has_its_daemon_in_a_directory_of_its_o
 ) -> None:
     ada = people("ada")
     code = (
-        "import sys; from supervisor.daemon import listening, program; listening._holds_sockets = lambda _: False;"
-        "sys.exit(program.main(['--ready-fd', '1']))"
+        "import sys; from supervisor.daemon import daemon_start, socket_place; socket_place._holds_sockets = lambda _: False;"
+        "sys.exit(daemon_start.main(['--ready-fd', '1']))"
     )
     with subprocess.Popen(
         [sys.executable, "-P", "-c", code], env=ada.environ(), stdout=subprocess.PIPE, text=True

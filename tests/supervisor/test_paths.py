@@ -11,8 +11,8 @@ from threading import Barrier
 
 import pytest
 
-from supervisor.daemon.dialling import dial
-from supervisor.daemon.single import DaemonLock
+from supervisor.daemon.connecting import dial
+from supervisor.daemon.daemon_lock import DaemonLock
 from supervisor.paths import UnsafePath, addresses, config_files, locate, private_directory, remember, socket_path
 from transports.address import PATH_LIMIT, use_short_path
 
@@ -335,7 +335,7 @@ def test_root_by_sudo_makes_nothing_in_the_home_of_the_person(
 
 
 def test_the_way_to_a_daemon_loads_nothing_that_costs_time() -> None:
-    imports = "import socket, json, sys, __future__; before = set(sys.modules); import supervisor.daemon.dialling"
+    imports = "import socket, json, sys, __future__; before = set(sys.modules); import supervisor.daemon.connecting"
     program = f"{imports}; print(*set(sys.modules) - before)"
     root = Path(__file__).parents[2]
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=root)
@@ -343,5 +343,5 @@ def test_the_way_to_a_daemon_loads_nothing_that_costs_time() -> None:
         "supervisor",
         "supervisor.paths",
         "supervisor.daemon",
-        "supervisor.daemon.dialling",
+        "supervisor.daemon.connecting",
     }

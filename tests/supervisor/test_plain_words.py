@@ -9,7 +9,7 @@ import pytest
 
 from supervisor.cli.topics import TOPICS
 from supervisor.cli.verbs import VERBS
-from supervisor.cli.verbs.shapes import Verb
+from supervisor.cli.verbs.verb_description import Verb
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("actors", "supervisor", "transports")

@@ -12,7 +12,7 @@ from supervisor.agents.skills.saved_prompts import SavedPrompt
 from supervisor.config.load import load
 from supervisor.paths import Paths
 from supervisor.services.prompt_services import PromptServices
-from transports import requests as ask
+from transports import supervisor_requests as ask
 from transports.dialect import Client
 
 SKILL = "---\nname: tidy\ndescription: How we tidy up.\n---\nSort the shelves.\n"

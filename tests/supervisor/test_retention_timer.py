@@ -15,7 +15,7 @@ from actors.runtime.base import Ref, start
 from actors.vocabulary.errors import StorageFull
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Append, Head, Record
-from supervisor.config.own import RetentionTable
+from supervisor.config.greenroom_table import RetentionTable
 from supervisor.engine.retention_timer import DAY_S, EVERY_S, STEP_S, RetentionTimer, retention
 from supervisor.journal import SqliteJournal
 from supervisor.journal.retention import Retention

@@ -14,8 +14,8 @@ from actors.messages.routing import ClaimName, KnownHeads, NameClaimed
 from actors.runtime.shared import call_on_loop
 from actors.vocabulary.errors import GreenroomError, NameTaken
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, TurnId
-from supervisor.agents.given_servers import GivenServers
-from supervisor.config.complain import without_secrets
+from supervisor.agents.client_mcp_servers import GivenServers
+from supervisor.config.config_problems import without_secrets
 from supervisor.config.load import LoadedConfig, load
 from supervisor.engine.chores import Chores
 from supervisor.journal import SqliteJournal
@@ -23,7 +23,7 @@ from supervisor.paths import locate
 from supervisor.services.services import Services
 from tests.supervisor.test_branching import BORN, ONE, keep
 from tests.transports.house import LoopThread, Probe, running_loop
-from transports import requests as ask
+from transports import supervisor_requests as ask
 from transports.dialect import Client
 from transports.hello import Identity
 from transports.messages import ServiceAnswer, ServiceRequest

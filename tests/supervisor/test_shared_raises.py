@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from actors.vocabulary.raises import Raise, SharedScope, in_force
+from actors.vocabulary.budget_raises import Raise, SharedScope, in_force
 from actors.vocabulary.settings import Settings
-from supervisor.config.allowed import budgets_for
+from supervisor.config.budgets_in_force import budgets_for
 from supervisor.config.load import ConfigFile, LoadedConfig, layer
 from supervisor.config.overrides import parse_overrides
 

@@ -9,15 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.daemon import single
-from supervisor.daemon.single import (
-    AlreadyRunning,
-    DaemonLock,
-    is_answering,
-    remove_pid,
-    take_lock,
-    write_pid,
-)
+from supervisor.daemon import daemon_lock
+from supervisor.daemon.daemon_lock import AlreadyRunning, DaemonLock, is_answering, remove_pid, take_lock, write_pid
 from supervisor.paths import SOCKET
 
 
@@ -44,7 +37,7 @@ def test_whoever_finds_it_taken_is_told_by_whom_and_where(lock_file: str) -> Non
 
 def test_it_is_free_when_its_holder_was_killed(lock_file: str) -> None:
     code = (
-        "import sys, time; from supervisor.daemon.single import DaemonLock; "
+        "import sys, time; from supervisor.daemon.daemon_lock import DaemonLock; "
         f"lock = DaemonLock({lock_file!r}); lock.tell('/gone'); print('held', flush=True); time.sleep(30)"
     )
     holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
@@ -85,7 +78,7 @@ def test_a_text_that_a_killed_daemon_left_is_not_believed(lock_file: str) -> Non
 
 KILLED_WHILE_IT_STARTS_A_COMMAND = """
 import os, signal, socket, sys
-from supervisor.daemon.single import DaemonLock
+from supervisor.daemon.daemon_lock import DaemonLock
 lock, address = DaemonLock(sys.argv[1]), sys.argv[2]
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(address)
@@ -115,7 +108,7 @@ def test_a_killed_daemon_does_not_answer_though_a_child_of_it_still_holds_everyt
             daemon.stdin.close()  # type: ignore[union-attr]  # it is no None, see above
             return looks[-1]
 
-        monkeypatch.setattr(single, "is_answering", looked)
+        monkeypatch.setattr(daemon_lock, "is_answering", looked)
         take_lock(lock_file, 5).release()
         assert looks[0] is False
 

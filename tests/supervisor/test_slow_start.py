@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from supervisor.cli.starting import StartProgress as ToldSlowStart
-from supervisor.daemon import launch, single
+from supervisor.daemon import daemon_lock, launch
+from supervisor.daemon.daemon_lock import AlreadyRunning, DaemonLock, take_lock
 from supervisor.daemon.launch import BUSY, READY, START_S
-from supervisor.daemon.single import AlreadyRunning, DaemonLock, take_lock
 from supervisor.engine import slow_start
 from supervisor.engine.slow_start import EACH_S, SlowStart
 from transports import jsonrpc
@@ -84,7 +84,7 @@ def test_a_daemon_that_finds_the_lock_taken_waits_as_long_as_the_holder_says_wha
             holder.tell_busy(word)
 
     clock = Time(asleep)
-    monkeypatch.setattr(single, "time", clock)
+    monkeypatch.setattr(daemon_lock, "time", clock)
     take_lock(file, START_S, told.append).release()
     assert told == ["one", "two", "three"]
     assert clock.now > 2 * START_S
@@ -97,7 +97,7 @@ def test_what_a_holder_does_is_in_its_lock_until_it_serves(tmp_path: Path) -> No
     with pytest.raises(AlreadyRunning, match="is starting or stopping") as taken:
         DaemonLock(file)
     assert (taken.value.busy_with, taken.value.socket) == ("the journal is checked (3 s)", "")
-    assert single.is_alive(taken.value.pid)
+    assert daemon_lock.is_alive(taken.value.pid)
     holder.tell("/run/some.sock")
     with pytest.raises(AlreadyRunning, match="already runs") as taken:
         DaemonLock(file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from supervisor.cli import bridging
+from supervisor.cli import bridge_verb
 from transports.bridge import messages
 
 if TYPE_CHECKING:
@@ -68,5 +68,5 @@ class BoardReplay:
 
 
 if __name__ == "__main__":
-    board = bridging.BridgeVerb("mcp", "board", lambda _: BoardReplay(), {})
-    sys.exit(bridging.main(board, sys.argv[1:]))
+    board = bridge_verb.BridgeVerb("mcp", "board", lambda _: BoardReplay(), {})
+    sys.exit(bridge_verb.main(board, sys.argv[1:]))

@@ -223,7 +223,7 @@ def play() -> int:
     """Run a bridge. Before its own arguments: `--verb NAME`, `--dialect NAME` (one that it knows nothing of), and
     `--launch CODE` (for a daemon, or `real`).
     """
-    from supervisor.cli import acp, bridging, mcp
+    from supervisor.cli import acp, bridge_verb, mcp
     from supervisor.daemon import launch
     from transports.dialects.mcp.protocol.replay import McpReplay
 
@@ -231,12 +231,12 @@ def play() -> int:
     while arguments[:1] in (["--dialect"], ["--launch"], ["--verb"]):
         what, value, *arguments = arguments
         if what == "--dialect":
-            verb = bridging.BridgeVerb("mcp", value, lambda _: McpReplay(), {})
+            verb = bridge_verb.BridgeVerb("mcp", value, lambda _: McpReplay(), {})
         elif what == "--verb":
             verb = {"acp": acp, "mcp": mcp}[value].verb()
         elif value != "real":
             launch.PROGRAM = ("-c", value)
-    return bridging.main(verb, arguments)
+    return bridge_verb.main(verb, arguments)
 
 
 if __name__ == "__main__":

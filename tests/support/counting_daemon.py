@@ -17,7 +17,7 @@ from types import FrameType
 from actors.conversation import Stamp, State, Step, session, step
 from actors.messages.conversation import Send, SessionInput, ToConversation
 from actors.vocabulary.items import text_of
-from supervisor.daemon import program
+from supervisor.daemon import daemon_start
 
 COUNTS = "COUNTS_FILE"  # the variable with the name of the file that is written
 SHOWN = 60  # characters of what is in a ring
@@ -104,6 +104,6 @@ if __name__ == "__main__":
     signal.signal(signal.SIGUSR2, describe)
     gc.enable = lambda: None  # neither the daemon's start nor a worker's end turns it on
     session.step = step_unless_poisoned  # type: ignore[attr-defined]  # as the core's name there
-    code = program.main()
+    code = daemon_start.main()
     describe()
     sys.exit(code)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.support import scripted_mcp_server
 from tests.support.engine_harness import EngineHarness, Talk
-from transports.requests import GivenServer
+from transports.supervisor_requests import GivenServer
 
 SCRIPTED = str(Path(scripted_mcp_server.__file__))
 SECRET = "s3cret-of-a-server"

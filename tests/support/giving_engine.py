@@ -12,7 +12,7 @@ from actors.vocabulary.settings import DangerFullAccess, WorkspaceWrite
 from supervisor.logs.setup import configure
 from tests.support.engine_harness import harness_at
 from tests.support.given_servers import give, program
-from transports.requests import GivenServer
+from transports.supervisor_requests import GivenServer
 
 
 def main(home: str, model_url: str, secret: str, word: str) -> None:

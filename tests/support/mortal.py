@@ -16,7 +16,7 @@ from typing import Any
 from actors.messages.orders import AnswerAgent, SuspendAgent, Suspended
 from supervisor.agents.output_batcher import OutputBatcher
 from supervisor.agents.turn import Turn
-from supervisor.daemon import program
+from supervisor.daemon import daemon_start
 from supervisor.engine.runner import Runner, RunningTurn
 from supervisor.journal.transaction import Writer
 
@@ -128,4 +128,4 @@ def _suspends(_: Runner, running: RunningTurn, order: object) -> bool:
 if __name__ == "__main__":
     name, _, number = sys.argv[1].partition(":")
     arm(CrashPoint(name), int(number or 1))
-    sys.exit(program.main(sys.argv[2:]))
+    sys.exit(daemon_start.main(sys.argv[2:]))

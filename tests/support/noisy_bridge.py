@@ -3,7 +3,7 @@
 import os
 import sys
 
-from supervisor.cli import bridging, mcp
+from supervisor.cli import bridge_verb, mcp
 from transports.bridge.daemon_link import DaemonLink
 
 
@@ -17,5 +17,5 @@ class Noisy(DaemonLink):
 
 
 if __name__ == "__main__":
-    vars(bridging)["DaemonLink"] = Noisy
+    vars(bridge_verb)["DaemonLink"] = Noisy
     sys.exit(mcp.main(sys.argv[1:]))

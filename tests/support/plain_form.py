@@ -4,7 +4,7 @@ import io
 import pickle
 from collections.abc import Iterable
 
-from supervisor.agents.own.model.pieces import Form
+from supervisor.agents.own.model.history_pieces import Form
 from supervisor.agents.own.model.request import HistoryItem, HistoryPiece
 from supervisor.agents.own.transcript.transcript import ModelTranscript
 

@@ -7,7 +7,7 @@ from itertools import islice, pairwise
 
 from hypothesis import strategies as st
 
-from transports.question import GOES_ON
+from transports.question_text import GOES_ON
 
 FIRST, NEXT, BROKEN = "  $ ", "  > ", "    "
 # What looks like something else, or like nothing; each once, beside what shells and our own lines give a meaning to.

@@ -15,7 +15,7 @@ from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.items import text_of
 from supervisor.agents.backend import Backend
 from supervisor.agents.turn import Turn
-from supervisor.daemon import program
+from supervisor.daemon import daemon_start
 from supervisor.daemon import server as daemon
 from supervisor.engine.engine import Engine
 
@@ -70,4 +70,4 @@ class TickingEngine(Engine):
 
 if __name__ == "__main__":
     daemon.Engine = TickingEngine  # type: ignore[attr-defined]  # the daemon's one seam for another kind of agent
-    sys.exit(program.main())
+    sys.exit(daemon_start.main())

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from supervisor.daemon import program
+from supervisor.daemon import daemon_start
 
 STOPS = "STOPS_FILE"  # the variable with the name of the file that is written
 
@@ -39,4 +39,4 @@ if __name__ == "__main__":
     stops = Stops()
     gc.callbacks.append(stops.note)
     signal.signal(signal.SIGUSR2, stops.tell)
-    sys.exit(program.main())
+    sys.exit(daemon_start.main())

@@ -15,8 +15,8 @@ from tests.transports.house import Probe
 from transports.connection import Connection, ConnectionDeps
 from transports.descriptors import DescriptorWire
 from transports.dialect import Action, Ask, Client
-from transports.requests import AskStatus
 from transports.stdio import StandardStreams
+from transports.supervisor_requests import AskStatus
 from transports.switchboard import Switchboard
 
 

@@ -22,8 +22,8 @@ from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants
 from transports.connection import HOLD_LIMIT_S
 from transports.dialect import Action, Ask, Tell, Wake, Write
 from transports.messages import HeldTooLong, LingeredEnough, ReadOn, ServiceAnswer, ServiceRequest, TimerFired
-from transports.patience import ALLOWANCE_S, SHARE
-from transports.requests import AskStatus, PlainAnswer
+from transports.supervisor_requests import AskStatus, PlainAnswer
+from transports.throttle import ALLOWANCE_S, SHARE
 from transports.wire import InputEnded
 
 ME = ConnectionId("client-0")

@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 from actors.vocabulary.errors import ConfigError
 from tests.transports.house import PATIENCE_S, LoopThread, descriptors, eventually
 from tests.transports.place import HELLO, WELCOME, Place, error_of
-from transports import directory
+from transports import socket_directory
 from transports.address import PATH_LIMIT
 from transports.listener import ListenerLimits
 
@@ -253,11 +253,11 @@ def test_a_socket_of_somebody_else_in_our_place_is_left_alone_and_said_once(open
         place.path.unlink()
         other = socket.socket(socket.AF_UNIX)
         other.bind(str(place.path))
-        theirs = directory.inode_of(place.path)
+        theirs = socket_directory.inode_of(place.path)
         eventually(lambda: bool(logs), "nobody looked")
         time.sleep(0.1)  # several more looks: that nothing is said again can only be seen after a while
         place.close()
-    assert directory.inode_of(place.path) == theirs
+    assert socket_directory.inode_of(place.path) == theirs
     assert [one["event"] for one in logs].count("listener.lost") == 1
     other.close()
 

@@ -1,6 +1,6 @@
 """A client that costs much processor time waits; others never do."""
 
-from transports.patience import ALLOWANCE_S, HEAVY_S, LONGEST_S, SHARE, Throttle
+from transports.throttle import ALLOWANCE_S, HEAVY_S, LONGEST_S, SHARE, Throttle
 
 
 def test_any_number_of_light_messages_never_wait() -> None:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from actors.vocabulary.events import ElicitationApprovalRequest, McpToolCallApprovalRequest
 from actors.vocabulary.ids import CallId
-from actors.vocabulary.visible import is_invisible
+from actors.vocabulary.visible_text import is_invisible
 from tests.support.read_back import HOSTILE, argvs, command_in, words_of
-from transports.question import (
+from transports.question_text import (
     GOES_ON,
     command_line,
     command_text,

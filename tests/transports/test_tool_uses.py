@@ -6,7 +6,7 @@ import pytest
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId
-from transports import question
+from transports import question_text
 from transports.codex_events import MEMBERS, seed_message
 from transports.codex_questions import as_codex_question
 from transports.tool_uses import USES
@@ -106,8 +106,12 @@ def test_a_person_is_asked_in_plain_words(members: Any, title: str, kind: str, l
         ev.ApprovalOption(id="n", name="No", kind="reject_once"),
     )
     asked = ask(options=options, arguments='{"path": "/w/a"}', **members).model_dump(mode="json")
-    assert (question.title(asked), question.kind(asked), question.summary(asked)) == (title, kind, line)
-    text = question.question_lines(asked).text
+    assert (question_text.title(asked), question_text.kind(asked), question_text.summary(asked)) == (
+        title,
+        kind,
+        line,
+    )
+    text = question_text.question_lines(asked).text
     assert "  it offers y: Yes (allow once)\n  it offers n: No (reject once)" in text
     assert "inside the agent's sandbox" in text
     assert '"path": "/w/a"' in text, "nobody has looked what of it the rest shows, so all of it is shown"
@@ -120,4 +124,4 @@ def test_a_yes_holds_for_later_where_we_know_the_same_again_whatever_the_agent_o
 ) -> None:
     options = tuple(ev.ApprovalOption(id=kind, name=kind, kind=kind) for kind in kinds)
     asked = ask(options=options, fingerprint=fingerprint).model_dump(mode="json")
-    assert question.only_once(asked) is not bool(fingerprint)
+    assert question_text.only_once(asked) is not bool(fingerprint)

@@ -5,7 +5,7 @@ Also the table from which a bridge answers while there is no daemon.
 
 from collections.abc import Iterator
 
-from supervisor.config.own import Mcp
+from supervisor.config.greenroom_table import Mcp
 from tools.reference.members import Schema, member_table, page
 from transports import jsonrpc
 from transports.dialects.codex.methods import METHODS

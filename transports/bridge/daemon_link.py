@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import select
 
-from transports.bridge.lean import deque
+from transports.bridge.c_modules import deque
 from transports.bridge.lines import LineReader
 from transports.bridge.messages import answer, message_line, parse_message, refusal, unreachable
 from transports.bridge.outstanding import Outstanding
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, Protocol
 
-    from transports.bridge.lean import socket
+    from transports.bridge.c_modules import socket
     from transports.bridge.messages import Message
     from transports.bridge.outstanding import OutgoingLine
     from transports.bridge.replay import Replay

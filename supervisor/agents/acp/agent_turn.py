@@ -18,10 +18,7 @@ from actors.vocabulary.items import LocalImageItem, TextItem
 from actors.vocabulary.settings import Task
 from supervisor.agents.acp.client_tools import ClientTools, Tooling
 from supervisor.agents.acp.failures import AgentFailed, AgentRefused, ChildEnded, GoneBeforePrompt
-from supervisor.agents.acp.peer import RequestHandler
-from supervisor.agents.acp.permissions import Deadline, Permissions
-from supervisor.agents.acp.prompt import blocks_of, text
-from supervisor.agents.acp.quiet import (
+from supervisor.agents.acp.inactivity import (
     LOOK_MOST_S,
     LOOK_S,
     Activity,
@@ -30,6 +27,9 @@ from supervisor.agents.acp.quiet import (
     wait_s,
     work_goes_on_notice,
 )
+from supervisor.agents.acp.peer import RequestHandler
+from supervisor.agents.acp.permissions import Deadline, Permissions
+from supervisor.agents.acp.prompt import blocks_of, text
 from supervisor.agents.acp.session import AcpSession
 from supervisor.agents.acp.wire import Json
 from supervisor.agents.spending.agent_account import AgentAccount

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import Task
+from supervisor.agents.acp.agent_programs import Children, ProgramPlace
 from supervisor.agents.acp.agent_turn import AgentTurn
-from supervisor.agents.acp.children import Children, ProgramPlace
 from supervisor.agents.acp.client_tools import Tooling
 from supervisor.agents.acp.failures import AgentFailed, GoneBeforePrompt
 from supervisor.agents.acp.permissions import Deadline
 from supervisor.agents.acp.session import AcpSession
-from supervisor.agents.acp.starting import SessionStarter
+from supervisor.agents.acp.session_starter import SessionStarter
 from supervisor.agents.spending.agent_account import AgentAccount
 from supervisor.agents.turn import Turn
 from supervisor.config.bounds import Bounds

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from supervisor.agents.acp.shapes import Shape, member_at, shape
+from supervisor.agents.acp.json_readers import Shape, member_at, shape
 
 NAMES: Mapping[str, tuple[str, ...]] = {  # the name in events, and its path in the answer
     "load sessions": ("agentCapabilities", "loadSession"),

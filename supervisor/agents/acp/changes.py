@@ -12,11 +12,11 @@ from msgspec import Struct
 
 from actors.vocabulary.event_bases import FileAdd, FileChange, FileUpdate, UpdatedFile
 from supervisor.agents.acp.contents import diffs_in
-from supervisor.agents.acp.shapes import Shape, shape, short, text
+from supervisor.agents.acp.json_readers import Shape, shape, short, text
 from supervisor.config.bounds import Bounds
 from supervisor.work.patch.diff import COMMENT, diff_lines
 from supervisor.work.patch.edits import DIFF_CONTEXT_LINES
-from supervisor.work.patch.telling import EventRoom
+from supervisor.work.patch.event_room import EventRoom
 from supervisor.work.patch.text import split_lines
 
 MOST_FILES = 100  # of one call; patches of agents change a handful

@@ -5,7 +5,7 @@ from typing import BinaryIO
 from actors.vocabulary.settings import DangerFullAccess, SandboxPolicy
 from supervisor.agents.acp.failures import AgentRefused
 from supervisor.config.bounds import Bounds
-from supervisor.disk.reading import NotReadable
+from supervisor.disk.ordinary_files import NotReadable
 from supervisor.loop.worker_job import WorkerJob
 from supervisor.work.patch.apply import apply_plan
 from supervisor.work.patch.edits import FileEdit, event_changes

@@ -18,8 +18,8 @@ from actors.vocabulary.ids import CallId, ItemId
 from actors.vocabulary.settings import DangerFullAccess, SandboxMode
 from supervisor.agents.acp import client_files as files
 from supervisor.agents.acp.failures import AgentRefused
+from supervisor.agents.acp.json_readers import short, text, texts, whole_number
 from supervisor.agents.acp.peer import RequestHandler
-from supervisor.agents.acp.shapes import short, text, texts, whole_number
 from supervisor.agents.acp.terminals import RequestedCommand, Terminal, Terminals
 from supervisor.agents.acp.updates import Updates
 from supervisor.agents.acp.wire import PARAMS_INVALID, Json
@@ -36,7 +36,7 @@ from supervisor.work.reach.readable import Reach
 from supervisor.work.safety.judge import judge_patch
 from supervisor.work.safety.roots import obeyed_by
 from supervisor.work.safety.rules import MayRun, MustAsk, Reject
-from supervisor.work.sandbox.confined import ConfinedCommand
+from supervisor.work.sandbox.order import ConfinedCommand
 from supervisor.work.sandbox.roots import Roots
 from supervisor.work.sandbox.sandbox import Sandbox
 

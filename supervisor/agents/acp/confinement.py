@@ -20,9 +20,9 @@ from supervisor.config.agent_definitions import AgentDefinition
 from supervisor.disk.folders import lies_in, open_folder
 from supervisor.work.reach.agent_homes import databases_of, homes_of, logins_of
 from supervisor.work.reach.home_views import OwnPlaces, own_homes
-from supervisor.work.sandbox.confined import ConfinedCommand
+from supervisor.work.sandbox.order import ConfinedCommand
 from supervisor.work.sandbox.sandbox import Sandbox
-from transports.requests import GivenServer
+from transports.supervisor_requests import GivenServer
 
 WITHOUT_SANDBOX = (
     "`--sandbox danger-full-access` runs it without one, then its own questions are all that protects you"

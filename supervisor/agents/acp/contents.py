@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from supervisor.agents.acp.shapes import Shape, shape, shapes, short, text
+from supervisor.agents.acp.json_readers import Shape, shape, shapes, short, text
 
 FENCE = "```"
 LONGEST_FIRST_LINE = 40  # of a fence: three backticks and a language

@@ -25,14 +25,14 @@ from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import Pin, Settings, WorkspaceWrite
 from supervisor.agents.acp.git_asking import ANSWERS, ASKS, BELL, GIT
 from supervisor.disk.folders import open_below, open_folder, remove_tree
-from supervisor.loop.entering import in_a_thread
+from supervisor.loop.threaded_contexts import in_a_thread
 from supervisor.work.processes.command import MARKS, Command, NotStarted
 from supervisor.work.processes.input import Input
 from supervisor.work.processes.output import Output, Stream
 from supervisor.work.processes.processes import Processes
 from supervisor.work.safety.git_commands import CHANGES, history_directory
 from supervisor.work.sandbox.bubblewrap import SYSTEM
-from supervisor.work.sandbox.confined import PlacedFile
+from supervisor.work.sandbox.order import PlacedFile
 from supervisor.work.sandbox.sandbox import Sandbox
 
 log = structlog.get_logger()

@@ -23,12 +23,12 @@ from supervisor.agents.environments import CommandEnvironment
 from supervisor.agents.turn import Turn
 from supervisor.config.agent_definitions import AgentDefinition
 from supervisor.config.load import LoadedConfig
-from supervisor.loop.entering import in_a_thread
+from supervisor.loop.threaded_contexts import in_a_thread
 from supervisor.work.processes.command import Command
 from supervisor.work.processes.processes import Processes
-from supervisor.work.sandbox.confined import ConfinedCommand
+from supervisor.work.sandbox.order import ConfinedCommand
 from supervisor.work.sandbox.sandbox import Sandbox
-from transports.requests import GivenServer
+from transports.supervisor_requests import GivenServer
 
 log = structlog.get_logger()
 

@@ -18,9 +18,9 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, approval_in
 from actors.vocabulary.settings import ApprovalPolicy, Decision
 from supervisor.agents.acp.confined_agents import kind_of
+from supervisor.agents.acp.json_readers import shapes, short, text
+from supervisor.agents.acp.mode_policy import is_confined
 from supervisor.agents.acp.own_rules import own_rule
-from supervisor.agents.acp.policy import is_confined
-from supervisor.agents.acp.shapes import shapes, short, text
 from supervisor.agents.acp.tool_use import ToolUse
 from supervisor.agents.acp.updates import Updates
 from supervisor.agents.acp.wire import Json

@@ -7,7 +7,7 @@ from actors.messages.orders import PendingInput
 from actors.vocabulary.items import ImageItem, InputItem, LocalImageItem, TextItem
 from supervisor.agents.acp.wire import Json
 from supervisor.config.bounds import Bounds
-from supervisor.disk.reading import NotReadable
+from supervisor.disk.ordinary_files import NotReadable
 from supervisor.work.files.pictures import NoPicture, picture_in
 from supervisor.work.reach.readable import Reach
 

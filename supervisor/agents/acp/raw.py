@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from supervisor.agents.acp.contents import without_fence
-from supervisor.agents.acp.shapes import Shape, count, member_at, shape, short, text, texts, whole_number
+from supervisor.agents.acp.json_readers import Shape, count, member_at, shape, short, text, texts, whole_number
 
 SHELL = ("bash", "-c")  # stands for the agent's own shell, which it doesn't name
 LONGEST_COMMAND = 512 * 1024  # characters of a command, as `greenroom.limits.command_bytes` has it for models

@@ -9,7 +9,7 @@ from collections import deque
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ItemId
 from actors.vocabulary.settings import AbortReason
-from supervisor.agents.story import words_of
+from supervisor.agents.history_outline import words_of
 from supervisor.agents.tool_lines import line_of_call, line_of_use
 from supervisor.config.bounds import DEFAULTS
 from supervisor.formats.head_and_tail import head_and_tail

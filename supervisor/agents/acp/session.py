@@ -13,17 +13,23 @@ from actors.messages.orders import KnownSession
 from actors.vocabulary import events as ev
 from actors.vocabulary.agent_events import AgentSession
 from actors.vocabulary.settings import Settings
-from supervisor.agents.acp import beginning
-from supervisor.agents.acp.beginning import SessionNotStarted, StartedSession, StepReply, StepRequest, session_params
+from supervisor.agents.acp import session_requests
+from supervisor.agents.acp.catch_up import CatchUp, MissedHistory, catch_up_at_start, catch_up_later
 from supervisor.agents.acp.child import AgentProcess
 from supervisor.agents.acp.confinement import ConfinementInputs
 from supervisor.agents.acp.failures import AgentFailed, ChildEnded
-from supervisor.agents.acp.given import ServersForAgent
 from supervisor.agents.acp.launching import LookupInputs
-from supervisor.agents.acp.listening import MessageReceiver
+from supervisor.agents.acp.message_receiver import MessageReceiver
+from supervisor.agents.acp.option_setter import OptionSetter
 from supervisor.agents.acp.prompt import text
-from supervisor.agents.acp.setting import OptionSetter
-from supervisor.agents.acp.telling import CatchUp, MissedHistory, catch_up_at_start, catch_up_later
+from supervisor.agents.acp.servers_for_agent import ServersForAgent
+from supervisor.agents.acp.session_requests import (
+    SessionNotStarted,
+    StartedSession,
+    StepReply,
+    StepRequest,
+    session_params,
+)
 from supervisor.agents.acp.wire import Json
 from supervisor.agents.turn import Turn
 
@@ -111,7 +117,7 @@ async def _send_requests(
     child: AgentProcess, listening: MessageReceiver, place: Json, known: KnownSession | None
 ) -> StartedSession:
     """Send the requests of the start, and hand back the replies."""
-    requests = beginning.start_requests(child.capabilities, place, known)
+    requests = session_requests.start_requests(child.capabilities, place, known)
     request = next(requests)
     while True:
         reply = await _reply(child, listening, request)
@@ -132,7 +138,7 @@ async def _reply(child: AgentProcess, listening: MessageReceiver, request: StepR
     except TimeoutError:
         return StepReply(failed=f"it did not answer `{request.method}` within {limit_s:g} s", timed_out=True)
     except ChildEnded as error:
-        if request.method == beginning.NEW:
+        if request.method == session_requests.NEW:
             raise
         raise EndedMeanwhile(str(error)) from error
     except AgentFailed as error:

@@ -19,12 +19,12 @@ from actors.vocabulary.ids import TurnId
 from supervisor.agents.acp.failures import AgentRefused
 from supervisor.agents.acp.tool_uses import ShownTerminal
 from supervisor.agents.acp.wire import PARAMS_INVALID
-from supervisor.loop.entering import in_a_thread
+from supervisor.loop.threaded_contexts import in_a_thread
 from supervisor.work.processes.command import Finished, NotStarted
 from supervisor.work.processes.output import Output, Stream
 from supervisor.work.processes.processes import Processes
 from supervisor.work.processes.spawn import reason
-from supervisor.work.sandbox.confined import ConfinedCommand
+from supervisor.work.sandbox.order import ConfinedCommand
 
 MOST = 32  # unreleased terminals of a turn; each keeps its output
 ALL = 1 << 62  # bytes of output that are read: the kept part is bounded here

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from actors.vocabulary.agent_events import Place, ReadsAs, ToolKind
 from actors.vocabulary.event_bases import MOST, FileChange
 from actors.vocabulary.ids import CallId, ItemId
-from supervisor.agents.acp.asked import CallDetails, as_json, digest
+from supervisor.agents.acp.call_details import CallDetails, as_json, digest
 from supervisor.agents.acp.changes import changes_in
 from supervisor.agents.acp.contents import diffs_in
+from supervisor.agents.acp.json_readers import Shape, count, shapes, short, text
 from supervisor.agents.acp.raw import command_of, cwd_of
-from supervisor.agents.acp.shapes import Shape, count, shapes, short, text
 from supervisor.config.bounds import Bounds
 
 KINDS: Mapping[Any, ToolKind] = {kind: kind for kind in get_args(ToolKind)}

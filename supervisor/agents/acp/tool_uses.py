@@ -15,9 +15,9 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
 from supervisor.agents.acp import raw
 from supervisor.agents.acp.contents import content_text, terminals_in
-from supervisor.agents.acp.shapes import SHORT, Shape, short, text
+from supervisor.agents.acp.json_readers import SHORT, Shape, short, text
+from supervisor.agents.acp.output_so_far import OutputSoFar
 from supervisor.agents.acp.tool_use import ToolUse
-from supervisor.agents.acp.written import OutputSoFar
 from supervisor.config.bounds import Bounds
 
 MOST_CALLS = 128  # at the same time; each keeps its output. Agents run a handful

@@ -16,28 +16,28 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.vocabulary.agent_now import MODE, MODEL
+from actors.vocabulary.agent_description import MODE, MODEL
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import SandboxMode, Settings
-from supervisor.agents.acp.beginning import NEW
 from supervisor.agents.acp.child import AgentProcess, Launch
 from supervisor.agents.acp.confinement import confine_agent
 from supervisor.agents.acp.failures import AgentFailed, LoginWanted
-from supervisor.agents.acp.options import LatestNews
+from supervisor.agents.acp.json_readers import shape, shapes, short
+from supervisor.agents.acp.latest_news import LatestNews
 from supervisor.agents.acp.peer import RequestHandler
-from supervisor.agents.acp.shapes import shape, shapes, short
+from supervisor.agents.acp.session_requests import NEW
 from supervisor.agents.acp.variables import variables_of
 from supervisor.agents.acp.wire import Json
 from supervisor.agents.environments import CommandEnvironment
 from supervisor.config.agent_definitions import AgentDefinition
-from supervisor.config.derive import sandbox_policy
-from supervisor.config.models import Config
+from supervisor.config.new_settings import sandbox_policy
+from supervisor.config.whole_config import Config
 from supervisor.disk.pins import pins_of
 from supervisor.disk.workspace import client_tmpdir
-from supervisor.loop.entering import in_a_thread
+from supervisor.loop.threaded_contexts import in_a_thread
 from supervisor.work.processes.command import Command
 from supervisor.work.processes.processes import Processes
-from supervisor.work.sandbox.confined import ConfinedCommand
+from supervisor.work.sandbox.order import ConfinedCommand
 from supervisor.work.sandbox.sandbox import Sandbox
 
 TRIAL = ConversationId("trial")

@@ -13,9 +13,9 @@ from actors.messages.orders import AgentNews as TurnNews
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ItemId
 from supervisor.agents.acp.contents import block_text
-from supervisor.agents.acp.options import LatestNews, News
-from supervisor.agents.acp.shapes import Shape, shape, shapes, short, text
-from supervisor.agents.acp.spoken import MessageChunks, MessageType
+from supervisor.agents.acp.json_readers import Shape, shape, shapes, short, text
+from supervisor.agents.acp.latest_news import LatestNews, News
+from supervisor.agents.acp.message_chunks import MessageChunks, MessageType
 from supervisor.agents.acp.tool_use import ToolUse
 from supervisor.agents.acp.tool_uses import Terminals, ToolUses
 from supervisor.agents.acp.usage import AgentUsage

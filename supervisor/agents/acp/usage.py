@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from actors.vocabulary.event_bases import MOST
 from actors.vocabulary.events import TokenCount
-from supervisor.agents.acp.shapes import Shape, amount, count, member_at, shape, shapes, short
+from supervisor.agents.acp.json_readers import Shape, amount, count, member_at, shape, shapes, short
 
 NAME = 200
 A_CENT_OF_A_CENT = 1e-6  # sums of floating numbers are not exact

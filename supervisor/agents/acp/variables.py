@@ -9,7 +9,7 @@ from actors.vocabulary.settings import Settings
 from supervisor.agents.acp.confinement import is_confined
 from supervisor.config.agent_definitions import AgentDefinition
 from supervisor.config.command_environment import Keys, agent_environment
-from supervisor.config.models import Config
+from supervisor.config.whole_config import Config
 from supervisor.disk.search_paths import drop_writable_entries, writable_entries_last, writable_folders
 
 

@@ -22,8 +22,8 @@ from supervisor.agents.own.model.windows import known_window
 from supervisor.agents.spending.account import BilledModel
 from supervisor.agents.spending.prices import price_of
 from supervisor.config.load import LoadedConfig
-from supervisor.config.models import Config
 from supervisor.config.providers import Provider, choose_provider, provider_named
+from supervisor.config.whole_config import Config
 
 DEMO = "demo"
 MOST_CHOICES = 256  # choices of conversations at work, each with a key and some lines of config

@@ -12,16 +12,16 @@ from msgspec import Struct
 
 from actors.messages.orders import RunAgent
 from actors.messages.ports import Journal
+from actors.vocabulary.budget_raises import Raise
 from actors.vocabulary.events import JobEnded
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.raises import Raise
 from actors.vocabulary.settings import Decision, Settings
+from supervisor.agents.client_mcp_servers import GivenServers
 from supervisor.agents.environments import CommandEnvironment, Environments
-from supervisor.agents.given_servers import GivenServers
 from supervisor.agents.own.backends.model import ModelBackend, ModelOptions
 from supervisor.agents.own.context.keeper import CompactAt
+from supervisor.agents.own.mcp_client.client_servers import ServersForTurns
 from supervisor.agents.own.mcp_client.connections import ServerConnections
-from supervisor.agents.own.mcp_client.given import ServersForTurns
 from supervisor.agents.own.mcp_client.tools import ServerTools
 from supervisor.agents.own.model.client import ModelClient
 from supervisor.agents.own.model_choice import Models
@@ -32,8 +32,8 @@ from supervisor.agents.own.transcript.transcripts import TranscriptCache
 from supervisor.agents.spending.account import Account
 from supervisor.agents.spending.ledger import Ledger
 from supervisor.agents.turn import Turn
-from supervisor.config.allowed import budgets_for
 from supervisor.config.budgets import BudgetsTable
+from supervisor.config.budgets_in_force import budgets_for
 from supervisor.config.load import LoadedConfig
 from supervisor.config.mcp_servers import McpServer
 from supervisor.disk.search_paths import drop_writable_entries, writable_folders

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Literal, NamedTuple, TypeAlias
 
 from supervisor.agents.skills.front_matter import NoFrontMatter, front_matter
-from supervisor.disk.reading import NotReadable, outside_the_project, read_ordinary
+from supervisor.disk.ordinary_files import NotReadable, outside_the_project, read_ordinary
 from supervisor.disk.work_tree import is_work_tree
 
 FILE = "SKILL.md"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from supervisor.agents.skills.front_matter import FENCE, NoFrontMatter, front_matter
-from supervisor.disk.reading import NotReadable
+from supervisor.disk.ordinary_files import NotReadable
 from supervisor.work.reach.readable import Reach
 
 FOLDER, SUFFIX = "prompts", ".md"

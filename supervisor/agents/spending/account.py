@@ -12,11 +12,8 @@ from msgspec import Struct
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import Settings
-from actors.vocabulary.spent import NOTHING, Spent, spent_on
-from supervisor.agents.spending.ledger import Ledger
-from supervisor.agents.spending.over_budget import OverBudget
-from supervisor.agents.spending.prices import Price
-from supervisor.agents.spending.reached import (
+from actors.vocabulary.spent_amounts import NOTHING, Spent, spent_on
+from supervisor.agents.spending.budget_checks import (
     BEFORE_A_REQUEST,
     MEASURED,
     OWN,
@@ -26,6 +23,9 @@ from supervisor.agents.spending.reached import (
     limits,
     repetition_reached,
 )
+from supervisor.agents.spending.ledger import Ledger
+from supervisor.agents.spending.over_budget import OverBudget
+from supervisor.agents.spending.prices import Price
 from supervisor.agents.spending.usage import TokenUsage
 from supervisor.agents.turn import Turn
 from supervisor.config.budgets import BudgetsTable

@@ -7,7 +7,7 @@ turn says so.
 
 from actors.vocabulary import events as ev
 from supervisor.agents.spending.account import Account
-from supervisor.agents.spending.reached import (
+from supervisor.agents.spending.budget_checks import (
     BEFORE_A_REQUEST,
     MEASURED,
     any_limit,

@@ -9,7 +9,7 @@ from functools import reduce
 from typing import Protocol
 
 from actors.vocabulary.errors import GreenroomError
-from actors.vocabulary.spent import NOTHING, Spent
+from actors.vocabulary.spent_amounts import NOTHING, Spent
 
 DAYS = 32  # whose sums are kept apart, for a clock that is set back; older ones are counted with the next
 UNCOUNTED = 1_000  # models whose servers are known to count no tokens

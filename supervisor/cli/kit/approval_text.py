@@ -4,10 +4,10 @@ import os
 
 from supervisor.cli.kit import ids
 from supervisor.cli.kit.client import Json
+from supervisor.cli.kit.formatting import age
 from supervisor.cli.kit.table import Row
 from supervisor.cli.kit.terminal import Paint
-from supervisor.cli.kit.words import age
-from transports import question as texts
+from transports import question_text as texts
 
 STYLES = {
     "command": ("bold",),

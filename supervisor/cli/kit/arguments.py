@@ -10,7 +10,7 @@ from functools import partial
 from typing import NoReturn
 
 from supervisor.cli.kit.problems import Problem
-from supervisor.cli.verbs.shapes import Arg, Opt, Verb
+from supervisor.cli.verbs.verb_description import Arg, Opt, Verb
 
 _DURATION = re.compile(r"^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$")
 _UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -37,7 +37,7 @@ class Parser(argparse.ArgumentParser):
 
     def _guess_an_option(self) -> None:
         """Report a mistyped option first, because all other errors may follow from it."""
-        from supervisor.cli.kit.guesses import similar_words
+        from supervisor.cli.kit.suggestions import similar_words
 
         known = [flag for flag in self._option_string_actions if flag.startswith("--")]
         for word in itertools.takewhile(lambda word: word != "--", self.said):
@@ -51,7 +51,7 @@ class Parser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             flags = "/".join(action.option_strings)
             wrong = f"{flags} can't be {value!r}" if flags else f"{value!r} is not possible here"
-            from supervisor.cli.kit.guesses import similar_words
+            from supervisor.cli.kit.suggestions import similar_words
 
             meant = similar_words(str(value), action.choices)
             guess = f"did you mean {' or '.join(meant)}? " if meant else ""

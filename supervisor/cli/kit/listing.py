@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from supervisor.cli.kit import terminal
+from supervisor.cli.kit.formatting import clean
+from supervisor.cli.kit.json_output import json_text, output_json
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.table import Column, Row, draw_table, plain_table
-from supervisor.cli.kit.words import clean
-from supervisor.cli.kit.written import json_text, output_json
 
 WATCH_S = 1.0
 SCREEN_MARGIN = 3  # lines of a screen: the title, the line that says how many more there are, the prompt
@@ -95,7 +95,7 @@ def _notes(listing: ListLayout, rows: Sequence[Row], chosen: Namespace) -> list[
 
 def _watch(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> NoReturn:
     """Print the list whenever it has changed; `empty` too, because an empty screen looks unfinished."""
-    from supervisor.cli.kit import absence  # a list that is printed once waits for nothing
+    from supervisor.cli.kit import reconnecting  # a list that is printed once waits for nothing
 
     before: list[str] | None = None
     in_place = terminal.is_terminal() and chosen.json is None
@@ -103,11 +103,11 @@ def _watch(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Name
     def tell(said: str) -> None:
         nonlocal before
         before = None if in_place else before  # the next list is drawn over the notice
-        absence.say(said)
+        reconnecting.say(said)
 
-    with absence.report_slowness(tell):
+    with reconnecting.report_slowness(tell):
         while True:
-            rows = absence.repeat_after_absences(fetch, tell)
+            rows = reconnecting.repeat_after_absences(fetch, tell)
             lines = text(listing, rows, chosen)
             if in_place:
                 lines = _cut_to_screen([*lines, *_notes(listing, rows, chosen)])

@@ -32,10 +32,10 @@ def exit_of(failures: list[Problem], targets: int) -> int:
 def report(problem: Problem, *, as_json: bool) -> None:
     """Print the problem to standard error, for a person or for a program."""
     if as_json:
-        from supervisor.cli.kit.written import json_text
+        from supervisor.cli.kit.json_output import json_text
 
         print(json_text({"error": {"code": problem.code, "message": str(problem)}}), file=sys.stderr)
     else:
-        from supervisor.cli.kit.words import clean  # inline, because it imports this module
+        from supervisor.cli.kit.formatting import clean  # inline, because it imports this module
 
         print(f"greenroom: {clean(str(problem))}", file=sys.stderr)

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from supervisor.cli.kit.formatting import cut_to_width, width
 from supervisor.cli.kit.terminal import Paint
-from supervisor.cli.kit.words import cut_to_width, width
 
 GAP = "  "
 NARROWEST = 8  # cells that a shrinking column keeps

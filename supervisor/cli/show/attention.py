@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Protocol, Self
 
-from actors.vocabulary.visible import visible
+from actors.vocabulary.visible_text import visible
 
 BELL = "\a"
 KEEP_TITLE, OLD_TITLE = "\x1b[22;0t", "\x1b[23;0t"

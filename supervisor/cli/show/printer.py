@@ -9,18 +9,18 @@ answer is alone on standard output.
 from collections.abc import Callable
 from typing import Any
 
-from actors.vocabulary.visible import visible
+from actors.vocabulary.visible_text import visible
 from supervisor.cli.kit import approval_text
 from supervisor.cli.kit.client import Json
+from supervisor.cli.kit.conversation_rows import cost, tokens
+from supervisor.cli.kit.formatting import clean, clean_piece, duration, one_line, plural, setting_change, wrap_text
 from supervisor.cli.kit.ids import short_id
-from supervisor.cli.kit.rows import cost, tokens
 from supervisor.cli.kit.terminal import Paint
-from supervisor.cli.kit.words import clean, clean_piece, duration, one_line, plural, setting_change, wrap_text
+from supervisor.cli.show.event_lines import NOTES, YELLOW, actor_clause, reason_clause, words_of
 from supervisor.cli.show.markdown import paint_markdown
-from supervisor.cli.show.notes import NOTES, YELLOW, actor_clause, reason_clause, words_of
 from supervisor.cli.show.screen import Screen
 from supervisor.cli.show.tool_printer import ToolPrinter
-from transports import question as texts
+from transports import question_text as texts
 
 LINES_OF_AN_APPROVAL = 100  # of its command or patch; `show` prints the others
 ABORT_WORDS = {

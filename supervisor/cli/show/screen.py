@@ -8,7 +8,7 @@ import unicodedata
 from typing import TextIO
 
 from supervisor.cli.kit import terminal
-from supervisor.cli.kit.words import cut_to_width, end_of_fit, width
+from supervisor.cli.kit.formatting import cut_to_width, end_of_fit, width
 
 # the sign that begins an approval, and signs that look like it
 APPROVAL_SIGNS = tuple("?\uff1f\ufe56\u2047\u2048\u2049\u203d\u0294\u2753\u2754")

@@ -5,14 +5,14 @@ Also writes the lines of all events: the printer of all other events inherits fr
 
 import base64
 
-from actors.vocabulary.visible import visible
+from actors.vocabulary.visible_text import visible
 from supervisor.cli.kit import approval_text
 from supervisor.cli.kit.client import Json
+from supervisor.cli.kit.formatting import clean, duration, one_line, wrap_text
 from supervisor.cli.kit.terminal import Paint
-from supervisor.cli.kit.words import clean, duration, one_line, wrap_text
 from supervisor.cli.show.command_output import CommandOutput
 from supervisor.cli.show.screen import Screen
-from transports import question as texts
+from transports import question_text as texts
 
 MCP = "⚒"  # before a tool of an MCP server, as `$` before a command
 CUTS = {"lost": "(cut off here when the daemon ended)"}

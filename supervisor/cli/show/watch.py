@@ -13,21 +13,21 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, NoReturn
 
-from actors.vocabulary.visible import visible
+from actors.vocabulary.visible_text import visible
 from greenroom.unfinished import UnfinishedItems
-from supervisor.cli.kit import absence, exits, ids
-from supervisor.cli.kit.answers import ApprovalAnswer
+from supervisor.cli.kit import exits, ids, reconnecting
+from supervisor.cli.kit.approval_answers import ApprovalAnswer
 from supervisor.cli.kit.client import Control, DaemonLost, Json, RequestRefused, result_of
-from supervisor.cli.kit.ending import TERMINAL, TurnOutcome
+from supervisor.cli.kit.formatting import clean
+from supervisor.cli.kit.json_output import write_event
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.terminal import Paint, is_terminal, size
-from supervisor.cli.kit.words import clean
-from supervisor.cli.kit.written import write_event
+from supervisor.cli.kit.turn_outcome import TERMINAL, TurnOutcome
 from supervisor.cli.show import keys
 from supervisor.cli.show.attention import Attention
+from supervisor.cli.show.input_line import InputLine, WatchAction, WatchCommand, WatchState
 from supervisor.cli.show.printer import EventPrinter
 from supervisor.cli.show.screen import Screen
-from supervisor.cli.show.talk import InputLine, WatchAction, WatchCommand, WatchState
 
 TICK_S = 0.1  # of the spinner, where there is one
 
@@ -78,9 +78,9 @@ class Watch:
         self._awaited: SentRequest | None = None
         self.result: Json | None = None
         self._over = False
-        self._absence: absence.Absence | None = None
+        self._absence: reconnecting.Absence | None = None
         self._lost: DaemonLost | None = None
-        self._heartbeat = absence.Heartbeat(control, self._show_slowness)
+        self._heartbeat = reconnecting.Heartbeat(control, self._show_slowness)
         self._attention: Attention | None = None
 
     # --- from outside ---------------------------------------------------------------------------------------------
@@ -88,8 +88,8 @@ class Watch:
     def attach(self, after: int | None) -> Json:
         """Subscribe; the loop shows the events."""
         attachment = self._attachment(after)
-        answer = absence.repeat_after_absences(
-            lambda: self._control.call("conversation/attach", **attachment), absence.say
+        answer = reconnecting.repeat_after_absences(
+            lambda: self._control.call("conversation/attach", **attachment), reconnecting.say
         )
         self.seq = answer["seq"] if after is None else after
         self._begin_subscription(answer)
@@ -200,18 +200,18 @@ class Watch:
 
     def _lose(self, lost: DaemonLost) -> None:
         self._lost = lost
-        self._absence = absence.Absence(lost, self._control, patient=is_terminal())
-        self._scene.away_notice, self._scene.slow_notice = absence.AWAY_NOTICE, ""
+        self._absence = reconnecting.Absence(lost, self._control, patient=is_terminal())
+        self._scene.away_notice, self._scene.slow_notice = reconnecting.AWAY_NOTICE, ""
         self._subscription, self._attaching = "", None
         self._unsent += [request for request in self._sent.values() if request.repeatable]
         self._sent.clear()
-        self._note(absence.AWAY_NOTICE)
+        self._note(reconnecting.AWAY_NOTICE)
 
     def _come_back(self) -> None:
         self._absence = None
         self._scene.away_notice = ""
         self._heartbeat.reset()
-        self._note(absence.BACK_NOTICE)
+        self._note(reconnecting.BACK_NOTICE)
         self._attach_again()
 
     def _attach_again(self) -> None:
@@ -223,16 +223,16 @@ class Watch:
             self._send(self._unsent.pop(0))
 
     def _show_slowness(self, slow: bool) -> None:
-        self._scene.slow_notice = absence.SLOW_NOTICE if slow else ""
+        self._scene.slow_notice = reconnecting.SLOW_NOTICE if slow else ""
         if not self.screen.live:  # there is no foot line to say it in
-            absence.say(absence.SLOW_NOTICE if slow else absence.ANSWERS_NOTICE)
+            reconnecting.say(reconnecting.SLOW_NOTICE if slow else reconnecting.ANSWERS_NOTICE)
 
     def _note(self, text: str) -> None:
         """Say something about the connection, which belongs to no history."""
         if self.screen.live:
             self.screen.line(f"({text})")
         else:
-            absence.say(text)
+            reconnecting.say(text)
 
     # --- from the daemon ------------------------------------------------------------------------------------------
 

@@ -3,9 +3,9 @@
 from supervisor.cli.verbs.clients import CLIENTS_AND_HELP
 from supervisor.cli.verbs.conversations import IN_CONVERSATION
 from supervisor.cli.verbs.daemon import DAEMON
-from supervisor.cli.verbs.keeping import ORGANISING
-from supervisor.cli.verbs.shapes import Arg, Verb
+from supervisor.cli.verbs.organising import ORGANISING
 from supervisor.cli.verbs.turns import TURNS
+from supervisor.cli.verbs.verb_description import Arg, Verb
 
 COMPLETE = Verb(
     "__complete",

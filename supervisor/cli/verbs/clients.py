@@ -1,7 +1,7 @@
 """The verbs about clients, shells and help. Data only."""
 
 from supervisor.cli.verbs.options import LISTING, SETTINGS
-from supervisor.cli.verbs.shapes import Arg, Opt, Verb
+from supervisor.cli.verbs.verb_description import Arg, Opt, Verb
 
 CLIENTS_AND_HELP = (
     Verb(

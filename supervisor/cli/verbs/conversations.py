@@ -13,7 +13,7 @@ from supervisor.cli.verbs.options import (
     TIMEOUT,
     WRITABLE_ROOTS,
 )
-from supervisor.cli.verbs.shapes import Arg, Opt, Verb
+from supervisor.cli.verbs.verb_description import Arg, Opt, Verb
 
 IN_CONVERSATION = (
     Verb(
@@ -183,7 +183,7 @@ IN_CONVERSATION = (
     ),
     Verb(
         "inspect",
-        "keeping:inspect",
+        "stored_conversations:inspect",
         "show everything about a conversation as JSON",
         "greenroom inspect @last --format '{state} {tokens}'",
         args=(CONVERSATION,),

@@ -1,7 +1,7 @@
 """The verbs about the daemon, its config and its machine. Data only."""
 
 from supervisor.cli.verbs.options import ANY_CONVERSATIONS, JSON, LISTING, LONG
-from supervisor.cli.verbs.shapes import Arg, Opt, Verb
+from supervisor.cli.verbs.verb_description import Arg, Opt, Verb
 
 DAEMON = (
     Verb(

@@ -1,6 +1,6 @@
 """Arguments and options that several verbs have. Data only."""
 
-from supervisor.cli.verbs.shapes import Arg, Opt
+from supervisor.cli.verbs.verb_description import Arg, Opt
 
 CONVERSATION = Arg("conversation", "Id, unique prefix, name, @last or @here.", kind="conversation")
 CONVERSATIONS = Arg("conversation", "Ids, unique prefixes, names, @last or @here.", "+", "conversation")

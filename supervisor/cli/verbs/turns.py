@@ -10,7 +10,7 @@ from supervisor.cli.verbs.options import (
     REASON,
     TIMEOUT,
 )
-from supervisor.cli.verbs.shapes import Arg, Opt, Verb
+from supervisor.cli.verbs.verb_description import Arg, Opt, Verb
 
 TURNS = (
     Verb(
@@ -168,7 +168,7 @@ TURNS = (
     ),
     Verb(
         "restart",
-        "keeping:restart",
+        "stored_conversations:restart",
         "go on with a conversation that has failed",
         "greenroom restart @last",
         args=(CONVERSATION,),

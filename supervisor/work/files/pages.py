@@ -6,7 +6,7 @@ from io import BufferedReader
 
 from msgspec import Struct
 
-from supervisor.disk.reading import NotReadable
+from supervisor.disk.ordinary_files import NotReadable
 from supervisor.formats.picture_kinds import kind_of
 
 BINARY_BYTES = 8 << 10  # of the beginning; a NUL in it means that a file is no text, as git decides it

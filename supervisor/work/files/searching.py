@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from typing import TextIO, TypedDict
 
-from supervisor.work.files.ignoring import Rules, is_ignored, matcher, rules_above, rules_in
+from supervisor.work.files.gitignore import Rules, is_ignored, matcher, rules_above, rules_in
 
 # The program, for `python -I -S -c`: nothing of the user's or the project's is loaded. Its arguments are the folder
 # of our packages and the query.

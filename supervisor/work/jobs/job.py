@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from actors.vocabulary.ids import ConversationId, JobId, TurnId
-from supervisor.work.jobs.roll import RecentOutput
+from supervisor.work.jobs.recent_output import RecentOutput
 from supervisor.work.processes.input import Input
 from transports.job_words import how_it_ended
 

@@ -14,13 +14,13 @@ from actors.vocabulary.errors import UnknownJob
 from actors.vocabulary.events import JobEnded
 from actors.vocabulary.ids import ConversationId, JobId
 from supervisor.config.bounds import DEFAULTS, Bounds
-from supervisor.loop.entering import in_a_thread
+from supervisor.loop.threaded_contexts import in_a_thread
 from supervisor.work.jobs.job import BackgroundJob, EndKind, JobEnd, JobSpec
 from supervisor.work.processes.command import NotStarted
 from supervisor.work.processes.output import Output, Stream
 from supervisor.work.processes.processes import Processes
 from supervisor.work.processes.spawn import reason
-from supervisor.work.sandbox.confined import ConfinedCommand
+from supervisor.work.sandbox.order import ConfinedCommand
 
 REMEMBERED = 64  # jobs that have ended, whose output can still be read
 SHARE = 4  # one conversation has at most a quarter, of those that run and of those remembered

@@ -8,9 +8,9 @@ from msgspec import Struct
 from actors.vocabulary.events import FileAdd, FileChange, FileUpdate, UpdatedFile
 from supervisor.work.patch.diff import COMMENT, diff_lines
 from supervisor.work.patch.effort import Effort
+from supervisor.work.patch.event_room import EventRoom
 from supervisor.work.patch.files import FileState
 from supervisor.work.patch.paths import PatchPath
-from supervisor.work.patch.telling import EventRoom
 from supervisor.work.patch.text import split_lines
 
 DIFF_CONTEXT_LINES = 1

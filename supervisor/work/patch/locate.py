@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from supervisor.work.patch.effort import Effort
 from supervisor.work.patch.errors import PatchMismatch
 from supervisor.work.patch.grammar import Chunk, Mark, PatchLine
-from supervisor.work.patch.mending import Misfit
+from supervisor.work.patch.misfit import Misfit
 from supervisor.work.patch.text import Splice, TextFile, TextLine
 
 DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from supervisor.disk.reading import NotReadable
+from supervisor.disk.ordinary_files import NotReadable
 from supervisor.work.patch.errors import PatchMismatch
 from supervisor.work.reach.readable import Reach
 

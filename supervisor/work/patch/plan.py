@@ -12,11 +12,11 @@ from msgspec import Struct, field
 from actors.vocabulary.events import FileChange
 from supervisor.work.patch.edits import FileEdit, event_changes, summary
 from supervisor.work.patch.effort import Effort
-from supervisor.work.patch.elsewhere import similar_files_advice
 from supervisor.work.patch.errors import PatchMismatch, os_error_text
 from supervisor.work.patch.files import FileState, TooLarge, UnfitFile, is_writable, look_at
 from supervisor.work.patch.grammar import AddFile, DeleteFile, Operation, UpdateFile
 from supervisor.work.patch.locate import apply_chunks
+from supervisor.work.patch.missing_files import similar_files_advice
 from supervisor.work.patch.paths import PatchPath, readable_path
 from supervisor.work.reach.readable import Reach
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from supervisor.config.bounds import DEFAULTS, Bounds
 from supervisor.disk.work_tree import is_work_tree
 from supervisor.work.patch.diff import COMMENT, GoOn, diff_lines
+from supervisor.work.patch.event_room import EventRoom
 from supervisor.work.patch.files import FileState, UnfitFile, look_at
 from supervisor.work.patch.plan import PatchPlan
-from supervisor.work.patch.telling import EventRoom
 
 BINARY = 8000  # bytes in which git looks for a NUL, to recognise a binary file
 CONTEXT_LINES = 3

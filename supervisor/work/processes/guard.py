@@ -11,7 +11,7 @@ import sys
 
 import structlog
 
-from supervisor.work.processes import after_death
+from supervisor.work.processes import guard_program
 from supervisor.work.processes.platform import LINUX
 from supervisor.work.processes.tags import WIDTH, Span
 
@@ -33,7 +33,7 @@ class Guard:
         if not LINUX or (self._process is not None and self._process.poll() is None):
             return
         self.close()
-        argv = [sys.executable, "-I", "-S", after_death.__file__, *self._words]
+        argv = [sys.executable, "-I", "-S", guard_program.__file__, *self._words]
         try:
             self._process = subprocess.Popen(  # noqa: S603  # a program of ours
                 argv,

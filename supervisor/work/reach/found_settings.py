@@ -21,7 +21,7 @@ from supervisor.work.reach.project_settings import (
     setting_of,
     settings_in,
 )
-from supervisor.work.reach.remembering import StatCache
+from supervisor.work.reach.stat_cache import StatCache
 
 PACKAGES = frozenset({"node_modules", "bower_components", "site-packages", ".venv", "venv", ".tox", ".nox"})
 DEPTH, FOLDERS = 3, 400  # of the search; the first takes some 20 ms, the next 1 ms

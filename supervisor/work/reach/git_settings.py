@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from supervisor.disk.reading import read_ordinary
+from supervisor.disk.ordinary_files import read_ordinary
 from supervisor.work.reach.git_config import (
     CONDITIONAL,
     HOOKS,
@@ -24,7 +24,7 @@ from supervisor.work.reach.git_config import (
     paths_in,
     settings_from_variables,
 )
-from supervisor.work.reach.remembering import StatCache
+from supervisor.work.reach.stat_cache import StatCache
 
 CONFIGS, FORMAT = ("config", "config.worktree"), "objectformat"
 SYSTEM = tuple(Path(folder, "gitconfig") for folder in ("/etc", "/usr/local/etc", "/opt/homebrew/etc"))

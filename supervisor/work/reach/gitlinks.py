@@ -3,9 +3,9 @@
 import os
 from pathlib import Path
 
-from supervisor.disk.reading import read_ordinary
+from supervisor.disk.ordinary_files import read_ordinary
 from supervisor.work.reach.git_index import IndexContent, UnfitIndex, read
-from supervisor.work.reach.remembering import StatCache
+from supervisor.work.reach.stat_cache import StatCache
 
 INDEX, SHARED = "index", "sharedindex."
 INDEX_BYTES = 64 << 20  # some 600,000 files; without a bound, a sparse file of any size would fill the disk

@@ -15,7 +15,7 @@ from msgspec import Struct, field, structs
 
 from supervisor.disk.folders import lies_in
 from supervisor.work.reach.agent_homes import SETTINGS_VARIABLES, KeptNames, homes_of
-from supervisor.work.reach.leading_files import is_obeyed_by_name, links_below, named_programs, obeyed_in_place
+from supervisor.work.reach.obeyed_files import is_obeyed_by_name, links_below, named_programs, obeyed_in_place
 
 EMPTY_SETTINGS = "{}\n"  # some agents don't start with an empty file, which is no JSON
 MOST_ENTRIES = 1_000  # at the top of a home; each is an argument of the sandbox program

@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from supervisor.disk.folders import lies_in, open_below, open_folder
-from supervisor.disk.reading import NotReadable, outside_the_project
+from supervisor.disk.ordinary_files import NotReadable, outside_the_project
 
 # The sandbox has its own /proc and /dev. Ours would show the daemon's keys, and reading a device can change it.
 NOT_ON_DISK = (Path("/proc"), Path("/sys"), Path("/dev"))

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from supervisor.disk.reading import read_ordinary
+from supervisor.disk.ordinary_files import read_ordinary
 from supervisor.disk.work_tree import COMMON, GIT, HEAD, STORES, is_work_tree, makes_repository
-from supervisor.work.reach.other_systems import CONTROL_FILES
-from supervisor.work.reach.remembering import StatCache
+from supervisor.work.reach.other_version_control import CONTROL_FILES
+from supervisor.work.reach.stat_cache import StatCache
 
 # In a bare repository: the names from which git reads programs, or places of programs.
 REPOSITORY_PARTS = (

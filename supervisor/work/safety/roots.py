@@ -10,7 +10,7 @@ from pathlib import Path
 from supervisor.disk.folders import lies_in
 from supervisor.disk.work_tree import GIT, makes_repository
 from supervisor.work.reach.found_settings import enclosing_setting
-from supervisor.work.reach.other_systems import is_control_file
+from supervisor.work.reach.other_version_control import is_control_file
 from supervisor.work.reach.project_settings import settings_in
 from supervisor.work.reach.repositories import REPOSITORY_PARTS
 from supervisor.work.sandbox.roots import Roots

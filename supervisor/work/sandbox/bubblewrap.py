@@ -14,13 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from supervisor.disk.folders import PASS, open_below, open_folder
-from supervisor.disk.reading import read_ordinary
+from supervisor.disk.ordinary_files import read_ordinary
 from supervisor.work.processes.command import MARKS
 from supervisor.work.reach.home_views import COPY_BYTES, HomeView
-from supervisor.work.sandbox.confined import Availability, ConfinedCommand, Order
 from supervisor.work.sandbox.git_view import Mount
 from supervisor.work.sandbox.leftovers import LeftoverLedger
 from supervisor.work.sandbox.mounts import Mounts, mounts_of
+from supervisor.work.sandbox.order import Availability, ConfinedCommand, Order
 from supervisor.work.sandbox.placeholders import Placeholders
 from supervisor.work.sandbox.roots import Roots
 from supervisor.work.sandbox.seccomp import filter_program

@@ -26,7 +26,7 @@ from supervisor.work.reach.gitlinks import INDEX, SHARED
 from supervisor.work.reach.safe_git import with_settings
 from supervisor.work.sandbox.git_locks import HeldLock, hold_lock
 from supervisor.work.sandbox.git_state import PACKED, STATE, new_gitlink_reason, unfit_reason
-from supervisor.work.sandbox.history import Repository
+from supervisor.work.sandbox.history_repository import Repository
 from supervisor.work.sandbox.leftovers import LeftoverLedger
 
 log = structlog.get_logger()

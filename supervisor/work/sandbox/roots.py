@@ -26,7 +26,7 @@ from supervisor.work.reach.found_settings import (
     paths_to_close,
 )
 from supervisor.work.reach.home_views import NO_OWN_PLACES, OwnPlaces
-from supervisor.work.reach.obeyed import ObeyedPaths, find_obeyed_paths
+from supervisor.work.reach.obeyed_paths import ObeyedPaths, find_obeyed_paths
 from supervisor.work.reach.project_settings import ProjectSetting
 from supervisor.work.reach.repositories import FoundRepositories, folders_up_to_repository, is_repository
 

@@ -24,15 +24,15 @@ from supervisor.disk.workspace import client_tmpdir, missing_directory, project_
 from supervisor.work.reach.found_settings import setting_entry
 from supervisor.work.reach.home_views import OwnPlaces
 from supervisor.work.sandbox.bubblewrap import Bubblewrap
-from supervisor.work.sandbox.confined import Availability, ConfinedCommand, Order, PlacedFile
 from supervisor.work.sandbox.git_view import GitView, view_of, without_maintenance
-from supervisor.work.sandbox.history import Repository, repository_around
-from supervisor.work.sandbox.left_behind import desks_folder, views_folder, watches_folder
+from supervisor.work.sandbox.history_repository import Repository, repository_around
+from supervisor.work.sandbox.leftover_folders import desks_folder, views_folder, watches_folder
 from supervisor.work.sandbox.leftovers import LeftoverLedger, clear
+from supervisor.work.sandbox.order import Availability, ConfinedCommand, Order, PlacedFile
+from supervisor.work.sandbox.project_watch import undo_leftovers, watch
 from supervisor.work.sandbox.roots import Protection, Roots, open_roots
 from supervisor.work.sandbox.seatbelt import Seatbelt
 from supervisor.work.sandbox.seccomp import filter_program
-from supervisor.work.sandbox.watching import undo_leftovers, watch
 
 log = structlog.get_logger()
 TEMPORARY = Path("/tmp")  # noqa: S108 - other programs name it

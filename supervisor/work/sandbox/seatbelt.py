@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from supervisor.work.sandbox.confined import Availability, ConfinedCommand, Order
+from supervisor.work.sandbox.order import Availability, ConfinedCommand, Order
 from supervisor.work.sandbox.roots import Roots
 
 PROGRAM = "/usr/bin/sandbox-exec"

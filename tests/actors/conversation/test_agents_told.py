@@ -1,7 +1,7 @@
 """An agent's own words about itself: kept over a restart, bounded, and shown where they are true."""
 
 from actors.conversation import head_of
-from actors.conversation.agents_told import ABILITIES_KEPT, AGENTS_KEPT, OPTIONS_KEPT, TEXT
+from actors.conversation.agent_descriptions import ABILITIES_KEPT, AGENTS_KEPT, OPTIONS_KEPT, TEXT
 from actors.conversation.summary import summary
 from actors.messages.conversation import ChangeSettings, RecordAgentNews
 from actors.vocabulary import events as ev

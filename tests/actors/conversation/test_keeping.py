@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.conversation.keeping import KEEP_S, TIMER
+from actors.conversation.storing_tails import KEEP_S, TIMER
 from actors.conversation.tail import PIECES, TAIL_LIMIT
 from actors.messages.conversation import TimerFired
 from actors.messages.effects import SetTimer

@@ -22,7 +22,7 @@ from actors.messages.orders import (
 )
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import Decision
-from actors.vocabulary.spent import NOTHING, Spent
+from actors.vocabulary.spent_amounts import NOTHING, Spent
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.work.processes.command import Command
 from supervisor.work.processes.output import KEEP_BYTES, LIVE_BYTES, Output, Stream
-from supervisor.work.sandbox.confined import ConfinedCommand
+from supervisor.work.sandbox.order import ConfinedCommand
 
 LIMIT_S = 20.0  # far above what any of these takes; only a hanging test reaches it
 INSTANCE = f"instance-of-the-tests-{os.getpid()}"  # a sweep must not end what other workers have started

@@ -6,7 +6,7 @@ import pytest
 
 from supervisor.work.reach.agent_homes import DATABASES, HOMES, KeptNames
 from supervisor.work.reach.known_agents import KNOWN_AGENTS
-from supervisor.work.reach.leading_files import obeyed_in_place
+from supervisor.work.reach.obeyed_files import obeyed_in_place
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/agents.md"
 

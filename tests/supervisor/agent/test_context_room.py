@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
 from supervisor.agents.gauge import TOKENS_PER_BYTE, Gauge
-from supervisor.agents.own.context.room import FULL, Division, Measure, divide_history
+from supervisor.agents.history_outline import HistoryOutline, HistoryStep, Words
+from supervisor.agents.own.context.history_division import FULL, Division, Measure, divide_history
 from supervisor.agents.own.transcript.wording import OPENING, join_files, replacement_text
-from supervisor.agents.story import HistoryOutline, HistoryStep, Words
 
 MEASURE = Measure(limit=1_000, overhead=100, rate=0.25)
 

@@ -7,7 +7,7 @@ import pytest
 
 from actors.vocabulary.ids import ConversationId
 from supervisor.agents.environments import KEPT, Environments
-from supervisor.config.models import Config
+from supervisor.config.whole_config import Config
 
 ONE = ConversationId("one")
 PLAIN = Config()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.work.files.ignoring import is_ignored, rules_above, rules_in
+from supervisor.work.files.gitignore import is_ignored, rules_above, rules_in
 from tests.support.git_folder import as_work_tree
 
 PATHS = ["a.log", "a.txt", "build/x", "sub/build/x", "sub/a.log", "sub/keep.log", "deep/er/file.o", "deep/file.c",

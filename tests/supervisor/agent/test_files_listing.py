@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.disk.reading import NotReadable
+from supervisor.disk.ordinary_files import NotReadable
 from supervisor.work.files import listing
 from supervisor.work.files.listing import FolderListing, list_folder
 from supervisor.work.reach.readable import Reach

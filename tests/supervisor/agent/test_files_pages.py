@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from supervisor.disk.reading import NotReadable
+from supervisor.disk.ordinary_files import NotReadable
 from supervisor.loop.worker_job import JobStopped
 from supervisor.work.files import pages
 from supervisor.work.files.pages import LINE_BYTES, FilePage, read_page

@@ -6,9 +6,15 @@ import pytest
 
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, Settings
-from supervisor.agents.given_rules import MOST, ProgramPlace, describe_server, place_of_program, usable_servers
-from supervisor.agents.given_servers import KEPT, GivenServers
-from transports.requests import GivenServer
+from supervisor.agents.client_mcp_servers import KEPT, GivenServers
+from supervisor.agents.client_server_rules import (
+    MOST,
+    ProgramPlace,
+    describe_server,
+    place_of_program,
+    usable_servers,
+)
+from transports.supervisor_requests import GivenServer
 
 ONE, TWO = ConversationId("one"), ConversationId("two")
 

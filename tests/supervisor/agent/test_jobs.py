@@ -10,7 +10,7 @@ from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.work.jobs.job import BackgroundJob, JobSpec
 from supervisor.work.jobs.jobs import BackgroundJobs
 from supervisor.work.processes.processes import Processes
-from supervisor.work.sandbox.confined import ConfinedCommand
+from supervisor.work.sandbox.order import ConfinedCommand
 from tests.supervisor.agent.commands import limited
 
 SPEC = JobSpec(ConversationId("c"), TurnId("t"), ("true",), Path("/"), keeps=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from supervisor.work.reach.other_systems import CONTROL_FILES
+from supervisor.work.reach.other_version_control import CONTROL_FILES
 from tests.supervisor.agent.place import Place, on_linux
 
 pytestmark = on_linux

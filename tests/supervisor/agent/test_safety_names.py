@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary.settings import DangerFullAccess, ReadOnly, SandboxPolicy, WorkspaceWrite
-from supervisor.work.safety.names import are_system_programs
+from supervisor.work.safety.program_names import are_system_programs
 
 SYSTEM = "/usr/local/bin:/usr/bin:/bin"
 LS, SCRIPT = ("ls",), ("bash", "-lc", "cd sub && ls | head")

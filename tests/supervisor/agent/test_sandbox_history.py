@@ -11,7 +11,7 @@ from supervisor.disk.pins import pins_of
 from supervisor.work.processes.command import Finished
 from supervisor.work.processes.processes import Processes
 from supervisor.work.sandbox.git_locks import hold_lock
-from supervisor.work.sandbox.history import Repository
+from supervisor.work.sandbox.history_repository import Repository
 from supervisor.work.sandbox.leftovers import LeftoverLedger, clear
 from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.commands import INSTANCE, Watched, command, confined, limited

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from supervisor.work.sandbox.bubblewrap import Bubblewrap
-from supervisor.work.sandbox.confined import Order
+from supervisor.work.sandbox.order import Order
 from supervisor.work.sandbox.roots import Root, Roots
 from supervisor.work.sandbox.seatbelt import Seatbelt, profile
 from supervisor.work.sandbox.seccomp import filter_program

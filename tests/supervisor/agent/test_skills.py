@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from supervisor.agents.skills.finding import Skill, find_skills, read_for_a_person
 from supervisor.agents.skills.front_matter import NoFrontMatter, front_matter
-from supervisor.agents.skills.telling import skills_text
+from supervisor.agents.skills.skills_prompt import skills_text
 from supervisor.work.reach.readable import Reach
 from tests.support.git_folder import as_work_tree
 

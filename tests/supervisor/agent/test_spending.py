@@ -7,10 +7,10 @@ import pytest
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import StorageFailed
 from actors.vocabulary.ids import CallId, ItemId
-from actors.vocabulary.spent import NOTHING, Spent
+from actors.vocabulary.spent_amounts import NOTHING, Spent
+from supervisor.agents.spending.budget_checks import SCOPES, budget_reached
 from supervisor.agents.spending.ledger import Ledger
 from supervisor.agents.spending.prices import price_list, price_of
-from supervisor.agents.spending.reached import SCOPES, budget_reached
 from supervisor.agents.spending.repetition import WARNING_MARK, Repetition, rounds
 from supervisor.agents.spending.usage import TokenUsage
 from supervisor.config.budgets import PriceTable

@@ -11,7 +11,7 @@ from msgspec import Struct
 from actors.vocabulary.ids import CallId, ItemId
 from actors.vocabulary.settings import ReadOnly, Settings
 from supervisor.agents.own.model.request import ToolSpec
-from supervisor.agents.own.tools.told import ToolResult
+from supervisor.agents.own.tools.tool_result import ToolResult
 from supervisor.agents.own.tools.toolbox import MOST_SIDE_BY_SIDE, Toolbox
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.open_calls import OpenCall

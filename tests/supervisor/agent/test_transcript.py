@@ -33,7 +33,7 @@ from supervisor.agents.own.model.wire import FORMS, body
 from supervisor.agents.own.transcript import entries as module
 from supervisor.agents.own.transcript.open_calls import OpenCall
 from supervisor.agents.own.transcript.transcript import ModelTranscript
-from supervisor.config.shared import WireApi
+from supervisor.config.shared_keys import WireApi
 from supervisor.work.reach.readable import Reach
 from tests.support.any_event import event_of
 from tests.support.plain_form import PLAIN, items_of

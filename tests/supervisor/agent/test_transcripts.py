@@ -18,7 +18,7 @@ from supervisor.agents.own.model.wire import FORMS
 from supervisor.agents.own.transcript.transcript import ModelTranscript
 from supervisor.agents.own.transcript.transcripts import TranscriptCache
 from supervisor.config.bounds import Bounds
-from supervisor.config.shared import WireApi
+from supervisor.config.shared_keys import WireApi
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.agent.agents import CONVERSATION, an_input, an_order
 from tests.supervisor.agent.commands import limited

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from supervisor.work.reach.obeyed import LINKS
-from supervisor.work.sandbox.left_behind import is_anything_left
+from supervisor.work.reach.obeyed_paths import LINKS
+from supervisor.work.sandbox.leftover_folders import is_anything_left
 from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.acp.confined_agent import Agent
 from tests.supervisor.agent.commands import limited

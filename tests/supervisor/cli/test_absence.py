@@ -24,8 +24,8 @@ YES_NO = "abort (ends the turn) + Enter"
 QUICK = """
 import sys
 from supervisor.cli import app
-from supervisor.cli.kit import absence
-absence.RETURN_S, absence.SILENT_S, absence.SLOW_S = 0.5, 0.2, 0.5
+from supervisor.cli.kit import reconnecting
+reconnecting.RETURN_S, reconnecting.SILENT_S, reconnecting.SLOW_S = 0.5, 0.2, 0.5
 sys.exit(app.main())
 """
 # One that kills the daemon when the conversation is made and its message is not yet sent.

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from supervisor.cli.approvals import _answer_text, _reason_in, _words_of
-from supervisor.cli.kit.answers import OUR_ANSWERS, ApprovalAnswer, parse_answer
+from supervisor.cli.kit.approval_answers import OUR_ANSWERS, ApprovalAnswer, parse_answer
 from supervisor.cli.kit.problems import Problem
-from transports.question import question_lines
+from transports.question_text import question_lines
 
 RULE = "scripted's own rule: “Yes, always”, where and until when is its own to say"
 USE = {

@@ -14,10 +14,10 @@ from typing import Any, cast
 
 import pytest
 
-from supervisor.cli import bridging, checks, demo, mcp, service
+from supervisor.cli import bridge_verb, checks, demo, mcp, service
 from supervisor.cli.app import main
 from supervisor.cli.entry import verb_first
-from supervisor.daemon.single import AlreadyRunning
+from supervisor.daemon.daemon_lock import AlreadyRunning
 from tests.faults.daemon_harness import everything
 from tests.supervisor.cli.place import PROGRAM, Place, until
 from tests.support.confinement import CONFINED
@@ -62,7 +62,7 @@ def test_a_missing_key_and_an_unreachable_endpoint_are_found(quiet: Place) -> No
 
 def guard_of(daemon: int) -> int:
     """The guard of this daemon; its command line names the mark of the commands that it is to end."""
-    (guard,) = (pid for pid, line in everything([f"={daemon}-".encode()]) if "after_death.py" in line)
+    (guard,) = (pid for pid, line in everything([f"={daemon}-".encode()]) if "guard_program.py" in line)
     return guard
 
 
@@ -173,7 +173,7 @@ def test_mcp_hands_its_options_to_the_bridge(monkeypatch: pytest.MonkeyPatch) ->
     given: list[dict[str, object]] = []
 
     def run(chosen: Namespace) -> int:
-        given.append({**bridging.defaults(chosen), "embedded": chosen.embedded})
+        given.append({**bridge_verb.defaults(chosen), "embedded": chosen.embedded})
         return 0
 
     monkeypatch.setattr(mcp, "run", run)
@@ -200,7 +200,7 @@ def test_wrong_words_for_mcp_are_one_line_like_elsewhere(place: Place) -> None:
 
 @pytest.mark.parametrize("words", ["serve -m m", "-m m serve", "-m m"])
 def test_serve_is_the_bridge_as_in_configs_that_were_written_for_codex(words: str) -> None:
-    assert bridging.defaults(bridging.parse_options(mcp.verb(), words.split())[0]) == {"model": "m"}
+    assert bridge_verb.defaults(bridge_verb.parse_options(mcp.verb(), words.split())[0]) == {"model": "m"}
 
 
 def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:
@@ -272,7 +272,7 @@ def test_options_may_stand_before_the_verb(words: list[str], meant: list[str]) -
 
 def test_the_bridge_knows_the_options_by_the_names_that_codex_has_for_them() -> None:
     words = ["--cd", "/w", "--model", "m", "-p", "p", "-s", "read-only", "-a", "never", "--config", "a=1"]
-    assert bridging.defaults(bridging.parse_options(mcp.verb(), words)[0]) == {
+    assert bridge_verb.defaults(bridge_verb.parse_options(mcp.verb(), words)[0]) == {
         "cwd": "/w", "model": "m", "profile": "p", "sandbox": "read-only", "approval_policy": "never",
         "config": {"a": 1},
     }  # fmt: skip

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.daemon.single import is_alive, lock_holder
+from supervisor.daemon.daemon_lock import is_alive, lock_holder
 from supervisor.version import VERSION
 from tests.supervisor.cli.place import PATIENCE_S, Place, until
 

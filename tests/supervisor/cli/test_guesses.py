@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.cli.kit.guesses import DESTROYING_VERBS, VERBS_ELSEWHERE, advice_on_verb
+from supervisor.cli.kit.suggestions import DESTROYING_VERBS, VERBS_ELSEWHERE, advice_on_verb
 from supervisor.cli.verbs import VERBS, find
 from tests.supervisor.cli.place import Place
 

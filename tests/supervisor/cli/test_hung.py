@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from greenroom.connection import connect
-from supervisor.cli import forcing, starting
+from supervisor.cli import hung_daemon, starting
 from supervisor.cli.kit.client import Control
-from supervisor.daemon.single import AlreadyRunning, DaemonLock, is_alive, life_of, lock_holder, state_of
+from supervisor.daemon.daemon_lock import AlreadyRunning, DaemonLock, is_alive, life_of, lock_holder, state_of
 from supervisor.paths import locate
 from supervisor.version import VERSION
 from tests.supervisor.cli.place import Place, until
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.long(takes_s=35)
 
 BLOCKED = """
 import signal, sys, time
-from supervisor.daemon import program
+from supervisor.daemon import daemon_start
 from supervisor.engine.engine import Engine
 engines = []
 begin = Engine.start
@@ -36,7 +36,7 @@ def block():
     print("blocked", flush=True)
     time.sleep(600)
 signal.signal(signal.SIGUSR2, lambda *_: engines[0].loop.loop.call_soon_threadsafe(block))
-sys.exit(program.main([]))
+sys.exit(daemon_start.main([]))
 """
 
 
@@ -46,10 +46,10 @@ def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     for function in (Control.__init__, connect):
         defaults: dict[str, object] = function.__kwdefaults__ or {}
         monkeypatch.setitem(defaults, "timeout_s", 0.5)
-    for module in (forcing, starting):
+    for module in (hung_daemon, starting):
         monkeypatch.setattr(module, "PATIENCE_S", 1.0)
-    monkeypatch.setattr(forcing, "SOON_S", 0.3)
-    monkeypatch.setattr(forcing, "COMING_UP_S", 1.0)
+    monkeypatch.setattr(hung_daemon, "SOON_S", 0.3)
+    monkeypatch.setattr(hung_daemon, "COMING_UP_S", 1.0)
 
 
 @pytest.fixture
@@ -161,8 +161,8 @@ def test_the_number_of_a_hung_daemon_is_told(quiet: Place, hung: int) -> None:
 def test_a_stopped_daemon_is_brought_down_in_a_moment(quiet: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the patience of every day, which one that is stopped would use up."""
     pid = stopped(quiet)
-    monkeypatch.setattr(forcing, "PATIENCE_S", 10.0)
-    monkeypatch.setattr(forcing, "SOON_S", 1.0)
+    monkeypatch.setattr(hung_daemon, "PATIENCE_S", 10.0)
+    monkeypatch.setattr(hung_daemon, "SOON_S", 1.0)
     monkeypatch.setattr(starting, "PATIENCE_S", 10.0)
     monkeypatch.setitem(Control.__init__.__kwdefaults__ or {}, "timeout_s", 5.0)
     began = time.monotonic()
@@ -224,16 +224,16 @@ def test_a_daemon_that_somebody_else_has_just_put_there_is_waited_for_again(
 ) -> None:
     holders = [AlreadyRunning("pid 1", "old"), AlreadyRunning("pid 2", "new"), None]
     asked: list[str] = []
-    monkeypatch.setattr(forcing, "lock_holder", lambda _: holders.pop(0))
+    monkeypatch.setattr(hung_daemon, "lock_holder", lambda _: holders.pop(0))
 
     def silent(_: object, holder: AlreadyRunning) -> bool:
         asked.append(holder.life)
         return False
 
-    monkeypatch.setattr(forcing, "_answers", silent)
-    monkeypatch.setattr(forcing, "_end", lambda *_: pytest.fail("nobody is to be ended"))
+    monkeypatch.setattr(hung_daemon, "_answers", silent)
+    monkeypatch.setattr(hung_daemon, "_end", lambda *_: pytest.fail("nobody is to be ended"))
     monkeypatch.setenv("GREENROOM_HOME", str(quiet.home))
-    assert forcing.end_silent_daemon() is False
+    assert hung_daemon.end_silent_daemon() is False
     assert asked == ["old", "new"]
 
 

@@ -16,24 +16,21 @@ from hypothesis import strategies as st
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import ApprovalPolicy, SandboxMode
-from actors.vocabulary.visible import is_invisible
-from supervisor.cli.kit import words
-from supervisor.cli.kit.answers import ApprovalAnswer
+from actors.vocabulary.visible_text import is_invisible
+from supervisor.cli.kit import formatting
+from supervisor.cli.kit.approval_answers import ApprovalAnswer
 from supervisor.cli.kit.approval_text import is_approval_request
 from supervisor.cli.kit.arguments import pairs, parse, seconds
 from supervisor.cli.kit.client import RequestRefused
-from supervisor.cli.kit.ending import TERMINAL, TurnOutcome
 from supervisor.cli.kit.exits import exit_code_of_turn
 from supervisor.cli.kit.ids import check_name
+from supervisor.cli.kit.json_output import json_text
 from supervisor.cli.kit.listing import ListLayout, fill_template, present
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.table import Column, draw_table
 from supervisor.cli.kit.terminal import Paint
-from supervisor.cli.kit.written import json_text
-from supervisor.cli.show.keys import CTRL_C, CTRL_D, CTRL_U, ENTER, Keyboard, PastedText, _keys
-from supervisor.cli.show.markdown import paint_markdown
-from supervisor.cli.show.screen import Screen
-from supervisor.cli.show.talk import (
+from supervisor.cli.kit.turn_outcome import TERMINAL, TurnOutcome
+from supervisor.cli.show.input_line import (
     CHANGED_NOTICE,
     CLOSED_NOTICE,
     PARTLY_NOTICE,
@@ -43,6 +40,9 @@ from supervisor.cli.show.talk import (
     WatchCommand,
     WatchState,
 )
+from supervisor.cli.show.keys import CTRL_C, CTRL_D, CTRL_U, ENTER, Keyboard, PastedText, _keys
+from supervisor.cli.show.markdown import paint_markdown
+from supervisor.cli.show.screen import Screen
 from supervisor.cli.verbs import VERBS, find, options
 from tests.supervisor.cli.emulator import Emulator
 from transports.dialects.mcp.protocol import tools
@@ -91,13 +91,13 @@ def test_no_two_verbs_share_a_name() -> None:
 
 
 def test_text_of_others_shows_what_a_terminal_would_obey() -> None:
-    assert words.clean("\ta\x1b[31mb\x07\x9bcd\r\n") == r"    a\x1b[31mb\x07\u009bcd" + "\n"
-    assert words.one_line(" a\n  b\x1b ") == r"a b\x1b"
+    assert formatting.clean("\ta\x1b[31mb\x07\x9bcd\r\n") == r"    a\x1b[31mb\x07\u009bcd" + "\n"
+    assert formatting.one_line(" a\n  b\x1b ") == r"a b\x1b"
 
 
 def test_text_of_others_shows_what_would_make_it_look_like_another() -> None:
-    assert words.clean("rm \u202emr\u202c a\u200bb\U000e0041") == r"rm \u202emr\u202c a\u200bb\U000e0041"
-    assert words.clean("one\u2028two\xa0three") == "one\ntwo three"
+    assert formatting.clean("rm \u202emr\u202c a\u200bb\U000e0041") == r"rm \u202emr\u202c a\u200bb\U000e0041"
+    assert formatting.clean("one\u2028two\xa0three") == "one\ntwo three"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_text_of_others_shows_what_would_make_it_look_like_another() -> None:
     ],
 )
 def test_what_belongs_to_how_something_is_written_stays(text: str) -> None:
-    assert words.clean(text) == words.clean_piece(text) == text
+    assert formatting.clean(text) == formatting.clean_piece(text) == text
 
 
 HIDDEN = ["\u200c", "\u200d", "\ufe0e", "\ufe0f", "\U000e0100", "\U000e01ef", "\u034f", "\u2062", "\u3164"]
@@ -128,14 +128,14 @@ def test_what_is_hidden_in_a_line_of_others_is_written_by_its_number(hidden: str
     if hidden in "\ufe0e\ufe0f" and before == "🔥":
         return  # the look of the sign before it
     for text in (f"{before}{hidden}{after}", f"{before}{hidden}{hidden}{after}"):
-        assert hidden not in words.clean(text), ascii(text)
-        assert hidden not in words.one_line(text)
+        assert hidden not in formatting.clean(text), ascii(text)
+        assert hidden not in formatting.one_line(text)
 
 
 @given(st.text(alphabet=st.sampled_from([*HIDDEN, "a", "é", "م", "🔥", "क", " ", "1", "\u20e3"]), max_size=12))
 def test_no_two_that_are_not_seen_stand_side_by_side(text: str) -> None:
     """But a look and the joiner behind it, as pictures of several parts have them."""
-    told = words.clean(text)
+    told = formatting.clean(text)
     for first, second in itertools.pairwise(told):
         assert not (is_invisible(first) and is_invisible(second)) or (
             first in "\ufe0e\ufe0f" and second in "\u200c\u200d"
@@ -143,21 +143,21 @@ def test_no_two_that_are_not_seen_stand_side_by_side(text: str) -> None:
 
 
 def test_what_takes_no_cell_is_not_counted() -> None:
-    assert words.width("e\u0301") == 1
-    assert words.width("\u0645\u06cc\u200c\u062e") == 3
+    assert formatting.width("e\u0301") == 1
+    assert formatting.width("\u0645\u06cc\u200c\u062e") == 3
 
 
 def test_a_line_that_the_window_breaks_goes_on_below_itself_and_nothing_of_it_is_lost() -> None:
-    assert words.wrap_text("abcdef", 4) == ["abcd", "  ef"]
-    assert words.wrap_text("ab cd ef\n\ngh", 7) == ["ab cd ", "  ef", "  ", "  gh"]
-    assert words.wrap_text("日本語", 5) == ["日本", "  語"]
-    assert words.wrap_text("", 4) == [""]
-    assert words.wrap_text("x" * 100, None) == ["x" * 100]
+    assert formatting.wrap_text("abcdef", 4) == ["abcd", "  ef"]
+    assert formatting.wrap_text("ab cd ef\n\ngh", 7) == ["ab cd ", "  ef", "  ", "  gh"]
+    assert formatting.wrap_text("日本語", 5) == ["日本", "  語"]
+    assert formatting.wrap_text("", 4) == [""]
+    assert formatting.wrap_text("x" * 100, None) == ["x" * 100]
 
 
 @given(st.text(), st.integers(1, 40))
 def test_every_line_but_the_first_begins_with_blanks(text: str, cells: int) -> None:
-    first, *more = words.wrap_text(text, cells)
+    first, *more = formatting.wrap_text(text, cells)
     assert all(line.startswith("  ") for line in more)
     assert "".join([first, *(line[2:] for line in more)]) == text.replace("\n", "")
 
@@ -223,13 +223,13 @@ def test_a_word_that_is_none_of_a_few_is_told_with_the_few_once(verb: str, said:
 
 
 def test_text_is_cut_by_cells_and_not_by_characters() -> None:
-    assert words.cut_to_width("abcdef", 4) == "abc…"
-    assert words.cut_to_width("日本語日本語", 6) == "日本…"
-    assert words.width("日本é") == 5
+    assert formatting.cut_to_width("abcdef", 4) == "abc…"
+    assert formatting.cut_to_width("日本語日本語", 6) == "日本…"
+    assert formatting.width("日本é") == 5
 
 
 def test_ages_have_one_unit() -> None:
-    assert [words.span(each) for each in (0, 59, 60, 7200, 200_000)] == ["0s", "59s", "1m", "2h", "2d"]
+    assert [formatting.span(each) for each in (0, 59, 60, 7200, 200_000)] == ["0s", "59s", "1m", "2h", "2d"]
 
 
 def test_a_table_gives_way_where_it_may_and_fits() -> None:
@@ -664,7 +664,7 @@ def test_a_word_of_any_length_is_cut_and_broken_in_linear_time(wide: list[int]) 
     Screen(stream, live=True).write(word)
     assert stream.getvalue().replace("\n", "") == word
     assert max(map(len, stream.getvalue().splitlines())) == (wide[0] - 1) // 2
-    assert words.cut_to_width(word, 10) == "漢漢漢漢…"
+    assert formatting.cut_to_width(word, 10) == "漢漢漢漢…"
     assert time.process_time() - began < 20
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from supervisor.cli.kit import exits
 from supervisor.cli.verbs import VERBS
-from supervisor.cli.verbs.shapes import Verb
+from supervisor.cli.verbs.verb_description import Verb
 from tests.supervisor.cli.place import Place
 
 WRONG = {

@@ -16,12 +16,12 @@ TLS = ROOT / "tests" / "data" / "tls"
 IDLE_MIB = 42  # 40 on the machine of docs/performance.md; libraries differ from system to system
 OF_AGENTS_AND_WORK = {
     *("agents.backend", "agents.environments", "agents.errors", "agents.given_servers", "agents.output_batcher"),
-    *("agents.spending.over_budget", "agents.turn", "agents.turn_hook", "work.sandbox.left_behind"),
+    *("agents.spending.over_budget", "agents.turn", "agents.turn_hook", "work.sandbox.leftover_folders"),
     *("work.reach.known_agents", "work.reach.readable"),
 }
 PROCESSES = "supervisor.work.processes."
 OF_OTHERS = {
-    *("transports.dialects.codex", "transports.dialects.mcp", "transports.dialects.control.api.described"),
+    *("transports.dialects.codex", "transports.dialects.mcp", "transports.dialects.control.api.method_descriptions"),
     *(
         "transports.dialects.control.schema",
         "transports.dialects.control.api.shapes",
@@ -32,20 +32,20 @@ OF_OTHERS = {
 
 AS_IT_STARTS = """
 import os, signal, sys
-from supervisor.daemon import program
+from supervisor.daemon import daemon_start
 
-class Telling(program.Teller):
+class Telling(daemon_start.StartReporter):
     def __call__(self, text):
         print(*(text.decode().split() + [name for name, one in sys.modules.items() if type(one).__name__ != "_Late"]))
         os.kill(os.getpid(), signal.SIGTERM)
 
-program.Teller = Telling
-program.main([])
+daemon_start.StartReporter = Telling
+daemon_start.main([])
 """
 
 TALKING_TLS = """
-import supervisor.daemon.late_imports as late
-late.load_late()
+import supervisor.daemon.lazy_modules as late
+late.install_lazy_modules()
 late.use_no_plugins()
 import supervisor.daemon.server
 import asyncio, importlib.metadata, sys

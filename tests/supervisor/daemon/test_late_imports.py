@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from supervisor.daemon import late_imports
+from supervisor.daemon import lazy_modules
 
 NAME = "module_that_a_test_loads_late"
 WAIT_S = 20.0
@@ -36,7 +36,7 @@ def late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Modu
     monkeypatch.syspath_prepend(tmp_path)
     loading, go_on = threading.Event(), threading.Event()
     monkeypatch.setattr(sys, "late_gates", (loading, go_on), raising=False)
-    late_imports._load_late(NAME, None, ("late",))
+    lazy_modules._load_late(NAME, None, ("late",))
     yield sys.modules[NAME], Gates(loading, go_on)
     del sys.modules[NAME]
 

@@ -28,7 +28,9 @@ pytestmark = pytest.mark.long(takes_s=15)
 WAIT_S = 20.0
 ROUNDS = 2
 SERVERS = 1  # MCP servers that go on running
-IN_A_RING_OF_HTTPX = {"supervisor.agents.own.model.direct.Answer"}  # with its response, if the client has asked
+IN_A_RING_OF_HTTPX = {
+    "supervisor.agents.own.model.http_transport.Answer"
+}  # with its response, if the client has asked
 ENDED = {
     *("actors.conversation.session.Session", "actors.runtime.shared._Place", "transports.connection.Connection"),
     *("supervisor.agents.turn.Turn", "supervisor.engine.runner.RunningTurn", "supervisor.agents.acp.child.Child"),
@@ -38,7 +40,7 @@ ENDED = {
 KEPT = (
     *("actors.runtime.base.Ref", "actors.journal.", "actors.vocabulary.", "actors.routing.", "transports.messages."),
     *("actors.messages.journal.", "actors.messages.routing."),
-    *("supervisor.work.jobs.", "supervisor.work.processes.input.", "supervisor.agents.own.model.direct."),
+    *("supervisor.work.jobs.", "supervisor.work.processes.input.", "supervisor.agents.own.model.http_transport."),
     "supervisor.agents.own.model.moving_timer.",
 )
 BESIDE = 8  # ways that are gone side by side: most of each is waiting

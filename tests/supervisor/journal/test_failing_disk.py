@@ -15,7 +15,7 @@ from msgspec.structs import force_setattr
 
 from actors.vocabulary.errors import JournalError, StorageFull, StorageReadOnly
 from supervisor.journal import SqliteJournal
-from supervisor.journal.failures import journal_error
+from supervisor.journal.journal_errors import journal_error
 from tests.supervisor.journal.conftest import Open
 from tests.supervisor.journal.sample import A, B, C, begin, contents, follow, kinds, records, stored
 from tests.supervisor.journal.test_crash import ROOT, acknowledged, check

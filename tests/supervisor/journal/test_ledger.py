@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from actors.vocabulary.budget_raises import Raise
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.raises import Raise
 from actors.vocabulary.records import Append
-from actors.vocabulary.spent import LedgerEntry, Spent
+from actors.vocabulary.spent_amounts import LedgerEntry, Spent
 from supervisor.journal.ledger import Grouping, day_of
 from supervisor.journal.rows import head_row
 from supervisor.journal.schema import MIGRATIONS, connect, migrate

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.vocabulary.errors import InvalidInput
-from supervisor.search.words import MOST_WORDS, expression
+from supervisor.search.search_expression import MOST_WORDS, expression
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from actors.vocabulary.visible import visible
+from actors.vocabulary.visible_text import visible
 from transports.dialects.acp import diffs
 from transports.dialects.acp.updates import Content, Location, TextContent, ToolUpdate
 from transports.job_words import job_end
 from transports.jsonrpc import JsonObject
-from transports.question import command_for_history, command_line
+from transports.question_text import command_for_history, command_line
 
 Event = Mapping[str, object]
 

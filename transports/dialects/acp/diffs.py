@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from actors.vocabulary.visible import visible
+from actors.vocabulary.visible_text import visible
 from transports.dialects.acp.updates import Content, FileDiff, Location, TextContent
 from transports.jsonrpc import JsonObject
 

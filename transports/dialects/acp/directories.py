@@ -6,9 +6,9 @@ from pathlib import Path
 from actors.vocabulary.errors import InvalidInput, NotAllowed
 from actors.vocabulary.settings import DangerFullAccess, Settings, WorkspaceWrite
 from transports.dialects.acp.state import AcpCall, EditorSession
-from transports.dialects.kit.changing import change_settings
 from transports.dialects.kit.script import Script, ask
-from transports.requests import AlterSettings, NewValues
+from transports.dialects.kit.settings_changes import change_settings
+from transports.supervisor_requests import AlterSettings, NewValues
 
 
 def with_directories(call: AcpCall, settings: Settings, directories: Sequence[str]) -> Script[Settings]:

@@ -14,11 +14,11 @@ from transports.dialects.acp.introduction import METHODS_TO_AUTHENTICATE, authen
 from transports.dialects.acp.settings import MODE, options_of, values_for, values_of_mode
 from transports.dialects.acp.state import AcpCall, EditorSession
 from transports.dialects.acp.versions import VERSIONS
-from transports.dialects.kit.changing import change_settings
 from transports.dialects.kit.methods import Method, always_urgent, method
 from transports.dialects.kit.script import Script
+from transports.dialects.kit.settings_changes import change_settings
 from transports.jsonrpc import JsonObject
-from transports.requests import NewValues
+from transports.supervisor_requests import NewValues
 
 
 def initialize(call: AcpCall, params: p.IgnoredParams) -> JsonObject:

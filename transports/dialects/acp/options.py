@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.vocabulary.settings import BusyPolicy, SandboxMode
-from transports.requests import Person
+from transports.supervisor_requests import Person
 
 NOTHING_SET = Person()
 DEFAULTS = ("agent", "model", "profile", "cwd", "approval_policy", "sandbox")

@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from actors.vocabulary.settings import BusyPolicy
 from transports.jsonrpc import JsonObject
-from transports.requests import GivenServer
+from transports.supervisor_requests import GivenServer
 
 Params = TypeVar("Params", bound=BaseModel)
 

@@ -4,7 +4,7 @@ The options of a third-party agent are its own, but for our yes for the conversa
 """
 
 from actors.conversation.choices import choices
-from actors.conversation.fitting import OPTION
+from actors.conversation.fitting_answers import OPTION
 from actors.vocabulary.events import (
     FORM_LIMITS,
     ApprovalRequest,

@@ -16,11 +16,11 @@ from transports.dialect import Tell
 from transports.dialects.acp import params as p
 from transports.dialects.acp.prompt_items import items_of
 from transports.dialects.acp.state import AcpCall, AcpState, EditorSession, OpenPrompt
-from transports.dialects.kit.endings import LAST_WORDS, ending_of
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script, ask, command
+from transports.dialects.kit.turn_endings import LAST_WORDS, ending_of
 from transports.jsonrpc import JsonObject
-from transports.requests import ReadHistory
+from transports.supervisor_requests import ReadHistory
 
 LOGIN_WANTED = -32000
 # Our own messages about a missing key or login: the end of a turn carries no error code.

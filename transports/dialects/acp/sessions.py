@@ -26,7 +26,7 @@ from transports.dialects.kit.identifiers import fresh_conversation
 from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
 from transports.dialects.kit.script import WHOLE_ID, Script, ask, look_up
 from transports.jsonrpc import JsonObject
-from transports.requests import Fork, GiveServers, ListAgents, ReadConfig, ReadHistory, RememberEnvironment
+from transports.supervisor_requests import Fork, GiveServers, ListAgents, ReadConfig, ReadHistory, RememberEnvironment
 
 PAGE = 100  # sessions on one page of a list
 LOOK_BACK = 200  # events before a resuming client's place; a waiting call is rarely older

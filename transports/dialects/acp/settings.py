@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from actors.vocabulary.agent_description import EFFORT, MODEL
 from actors.vocabulary.agent_events import AgentOptions
-from actors.vocabulary.agent_now import EFFORT, MODEL
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.setting_changes import OWN_AGENT, model_of
 from actors.vocabulary.settings import ApprovalPolicy, ReasoningEffort, SandboxMode, Settings
 from transports.dialects.acp.updates import Option, OptionValue
-from transports.requests import NewValues
+from transports.supervisor_requests import NewValues
 
 MODE = "mode"
 OTHER = "custom"  # policies that match no preset

@@ -10,9 +10,9 @@ from actors.vocabulary.records import Record
 from transports import jsonrpc
 from transports.dialect import Wake, Write
 from transports.dialects.acp import permissions
+from transports.dialects.acp.event_translator import question
 from transports.dialects.acp.settings import mode_of, options_of
 from transports.dialects.acp.state import REQUEST_CANCELLED, AcpState, EditorSession
-from transports.dialects.acp.teller import question
 from transports.dialects.acp.updates import Mode, Options, Remark, TurnState
 from transports.dialects.kit.questions import waiting_text
 

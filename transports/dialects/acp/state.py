@@ -9,17 +9,17 @@ from actors.vocabulary.ids import ConversationId, InputId, RequestId
 from transports import jsonrpc
 from transports.dialect import Client, Write
 from transports.dialects.acp.abilities import Abilities
+from transports.dialects.acp.event_translator import EventTranslator
 from transports.dialects.acp.introduction import FIRST
 from transports.dialects.acp.options import AcpOptions
 from transports.dialects.acp.settings import Offers
-from transports.dialects.acp.teller import EventTranslator
-from transports.dialects.acp.told_calls import ShownCalls
-from transports.dialects.acp.told_texts import ShownTexts
+from transports.dialects.acp.shown_calls import ShownCalls
+from transports.dialects.acp.shown_texts import ShownTexts
 from transports.dialects.acp.updates import Severity, Update
 from transports.dialects.acp.versions import VERSIONS
+from transports.dialects.kit.conversation_readers import FULL, SinkReader
 from transports.dialects.kit.methods import MethodCall
-from transports.dialects.kit.readers import FULL, SinkReader
-from transports.dialects.kit.reading import ReadingState
+from transports.dialects.kit.reading_state import ReadingState
 from transports.jsonrpc import JsonObject
 
 REQUEST_CANCELLED = -32800

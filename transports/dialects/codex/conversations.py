@@ -17,11 +17,11 @@ from transports.dialects.codex import params as p
 from transports.dialects.kit.creation import begin, make_settings, tell_notices
 from transports.dialects.kit.identifiers import fresh_conversation, uri_of
 from transports.dialects.kit.methods import MethodCall
-from transports.dialects.kit.reading import ReadingState
+from transports.dialects.kit.reading_state import ReadingState
 from transports.dialects.kit.refusals import MethodError, prefix_refusals
 from transports.dialects.kit.script import Script, ask, command
 from transports.jsonrpc import JsonObject
-from transports.requests import PermitSettings, RememberEnvironment
+from transports.supervisor_requests import PermitSettings, RememberEnvironment
 
 CodexCall = MethodCall[ReadingState]
 

@@ -20,9 +20,9 @@ from transports.codex_questions import as_codex_question, as_command, reason_tex
 from transports.dialect import Write
 from transports.dialects.codex import params as p
 from transports.dialects.codex.conversations import CodexCall, codex_wording, invalid_request
+from transports.dialects.kit.conversation_readers import FULL
 from transports.dialects.kit.questions import waiting_text
-from transports.dialects.kit.readers import FULL
-from transports.dialects.kit.reading import ReadingState
+from transports.dialects.kit.reading_state import ReadingState
 from transports.dialects.kit.script import Script
 from transports.jsonrpc import JsonObject
 

@@ -12,7 +12,7 @@ from transports.dialects.codex.conversations import CodexCall, internal_error, i
 from transports.dialects.kit.refusals import prefix_refusals
 from transports.dialects.kit.script import Script, ask
 from transports.jsonrpc import JsonObject
-from transports.requests import AskKey, DiffToRemote, FindFiles, ReadSavedConfig, RunOnce
+from transports.supervisor_requests import AskKey, DiffToRemote, FindFiles, ReadSavedConfig, RunOnce
 
 NO_LOGIN = (
     "Greenroom has no login: keys come from the config, by `env_key` of the model provider; "

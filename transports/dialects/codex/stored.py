@@ -20,7 +20,7 @@ from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
 from transports.dialects.kit.refusals import prefix_refusals
 from transports.dialects.kit.script import Script, ask, command, look_up
 from transports.jsonrpc import JsonObject
-from transports.requests import PermitSettings
+from transports.supervisor_requests import PermitSettings
 
 FOLLOWS = {"model": ("provider",), "cwd": ("roots",), "sandbox": ("roots",)}  # fields that a setting decides, too
 

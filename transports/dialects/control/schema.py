@@ -5,7 +5,7 @@ from typing import Literal, cast
 
 from pydantic import TypeAdapter
 
-from transports.dialects.control.api.described import DESCRIPTIONS
+from transports.dialects.control.api.method_descriptions import DESCRIPTIONS
 from transports.dialects.control.api.shapes import NOTIFICATIONS, ErrorMessage
 from transports.dialects.control.methods import METHODS
 from transports.jsonrpc import JsonObject

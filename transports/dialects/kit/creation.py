@@ -9,9 +9,9 @@ from actors.vocabulary.answers import StartedConversation
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import Settings
 from transports.dialect import Ask
-from transports.dialects.kit.reading import ReadingState
+from transports.dialects.kit.reading_state import ReadingState
 from transports.dialects.kit.script import Script, ask, look_up
-from transports.requests import MakeSettings, Person, RememberEnvironment, SettingsMade
+from transports.supervisor_requests import MakeSettings, Person, RememberEnvironment, SettingsMade
 
 SETTINGS = frozenset(field.name for field in fields(MakeSettings))
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import RequestId
 from transports.dialect import Action, Client
-from transports.dialects.kit.client import ClientState
+from transports.dialects.kit.client_state import ClientState
 from transports.dialects.kit.script import Script
 
 State_co = TypeVar("State_co", bound=ClientState, covariant=True)

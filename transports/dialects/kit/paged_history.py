@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Record
 from transports.dialects.kit.script import Script, ask
-from transports.requests import ReadHistory
+from transports.supervisor_requests import ReadHistory
 
 STATE_BYTES = (
     8 << 20

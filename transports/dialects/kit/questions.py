@@ -10,7 +10,7 @@ from itertools import count
 
 from msgspec import Struct
 
-from actors.conversation.fitting import fit_answer
+from actors.conversation.fitting_answers import fit_answer
 from actors.messages.conversation import AnswerApproval, PassOn, ToConversation
 from actors.messages.effects import Slice
 from actors.vocabulary.errors import InvalidInput
@@ -20,8 +20,8 @@ from actors.vocabulary.records import Record
 from actors.vocabulary.settings import Decision
 from transports.dialect import Tell, Write
 from transports.dialects.kit.bounded import Bounded
-from transports.dialects.kit.client import ClientState
-from transports.question import place, runs_outside, summary
+from transports.dialects.kit.client_state import ClientState
+from transports.question_text import place, runs_outside, summary
 
 APPROVAL_RESOLVED = "approval_resolved"
 DISMISSED_REASON = "the client dismissed the question"

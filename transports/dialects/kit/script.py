@@ -17,7 +17,7 @@ from actors.messages.routing import RegistryQuery, Resolve, ToRegistry
 from actors.vocabulary.errors import Cancelled, GreenroomError
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, RequestId
 from transports.dialect import Action, Ask, Tell
-from transports.requests import SupervisorRequest
+from transports.supervisor_requests import SupervisorRequest
 
 AnyAnswer = TypeVar("AnyAnswer")
 AnyValue = TypeVar("AnyValue")

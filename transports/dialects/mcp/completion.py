@@ -8,7 +8,7 @@ from transports.dialects.mcp.protocol.resources import TEMPLATES
 from transports.dialects.mcp.protocol.revisions import McpParams
 from transports.dialects.mcp.protocol.state import McpCall
 from transports.jsonrpc import JsonObject
-from transports.requests import ListPrompts
+from transports.supervisor_requests import ListPrompts
 
 VALUES = 100  # values of a completion; MCP allows no more
 

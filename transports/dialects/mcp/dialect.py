@@ -17,7 +17,7 @@ from transports.dialects.kit.refusals import MethodError
 from transports.dialects.mcp import stateless
 from transports.dialects.mcp.calls.conversation_tools import end_stream
 from transports.dialects.mcp.methods import METHODS
-from transports.dialects.mcp.protocol import notifications, replay, sinks, waits
+from transports.dialects.mcp.protocol import conversation_waits, notifications, replay, sinks
 from transports.dialects.mcp.protocol.decoding import Undecodable, decode
 from transports.dialects.mcp.protocol.elicitation import reply_of
 from transports.dialects.mcp.protocol.introduction import DISCOVER
@@ -160,7 +160,7 @@ class McpDialect(Dialect):
                 if call is not None:
                     notifications.tell_progress(state, call, call.activity)
                     notifications.follow_progress(state, call, state.options.progress_seconds)
-            case waits.WAIT:
+            case conversation_waits.WAIT:
                 state.scripts.take_answer(Caller(state.client.connection, int(subject)), None)
             case notifications.LIST:
                 state.scripts.run(notifications.tell_list_change(state, int(subject)))

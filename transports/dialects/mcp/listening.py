@@ -12,8 +12,8 @@ from actors.vocabulary.errors import Cancelled, GreenroomError
 from actors.vocabulary.ids import Caller
 from transports import jsonrpc
 from transports.dialect import Action, Write
+from transports.dialects.kit.conversation_readers import FULL, SinkReader
 from transports.dialects.kit.identifiers import named_by
-from transports.dialects.kit.readers import FULL, SinkReader
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script
 from transports.dialects.mcp.calls.extension_tasks import insist_on_tasks

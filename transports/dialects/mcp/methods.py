@@ -15,13 +15,13 @@ from transports.dialects.kit.paging import BadCursor
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script
 from transports.dialects.mcp import completion, prompts
-from transports.dialects.mcp.calls import codex, conversation_tools, long_work, own, tasks
+from transports.dialects.mcp.calls import codex, conversation_tools, greenroom_tools, long_work, tasks
 from transports.dialects.mcp.calls.results import ToolError, tool_error, with_link
 from transports.dialects.mcp.protocol import arguments, resources, tools
 from transports.dialects.mcp.protocol.answers import answers_in
 from transports.dialects.mcp.protocol.decoding import Undecodable, decode
 from transports.dialects.mcp.protocol.introduction import WITH_TASKS, welcome
-from transports.dialects.mcp.protocol.repeats import RepeatableMessage
+from transports.dialects.mcp.protocol.repeated_requests import RepeatableMessage
 from transports.dialects.mcp.protocol.revisions import Era, Initialize, McpParams, peer
 from transports.dialects.mcp.protocol.state import McpCall
 from transports.jsonrpc import JsonObject
@@ -124,12 +124,14 @@ OWN: Mapping[str, Method[McpCall]] = {
     "start_conversation": method(arguments.StartConversationArguments, long_work.start_conversation),
     "send": method(arguments.SendMessageArguments, long_work.send),
     "wait_conversation": method(arguments.WaitConversationArguments, long_work.wait_conversation),
-    "list_conversations": method(arguments.ListConversationsArguments, own.list_conversations),
-    "interrupt_conversation": method(arguments.InterruptConversationArguments, own.interrupt_conversation),
-    "waiting_messages": method(arguments.WaitingMessagesArguments, own.waiting_messages),
-    "set_conversation": method(arguments.SetConversationArguments, own.set_conversation),
-    "read_conversation": method(arguments.ReadConversationArguments, own.read_conversation),
-    "answer_approval": method(arguments.AnswerApprovalArguments, own.answer_approval),
+    "list_conversations": method(arguments.ListConversationsArguments, greenroom_tools.list_conversations),
+    "interrupt_conversation": method(
+        arguments.InterruptConversationArguments, greenroom_tools.interrupt_conversation
+    ),
+    "waiting_messages": method(arguments.WaitingMessagesArguments, greenroom_tools.waiting_messages),
+    "set_conversation": method(arguments.SetConversationArguments, greenroom_tools.set_conversation),
+    "read_conversation": method(arguments.ReadConversationArguments, greenroom_tools.read_conversation),
+    "answer_approval": method(arguments.AnswerApprovalArguments, greenroom_tools.answer_approval),
 }
 
 SAYING = frozenset({*WHOLE_TURN, "start_conversation", "send", "conversationSendMessage"})

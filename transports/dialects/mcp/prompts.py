@@ -9,7 +9,7 @@ from transports.dialects.mcp.protocol.resources import ListPage, one_page
 from transports.dialects.mcp.protocol.revisions import McpParams
 from transports.dialects.mcp.protocol.state import McpCall
 from transports.jsonrpc import JsonObject
-from transports.requests import ListPrompts, ReadPrompt
+from transports.supervisor_requests import ListPrompts, ReadPrompt
 
 
 class GetPrompt(McpParams):

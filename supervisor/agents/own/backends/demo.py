@@ -16,9 +16,9 @@ from supervisor.agents.own.backends.ports import Notify
 from supervisor.agents.own.context.window import FixedWindow
 from supervisor.agents.own.model import responses
 from supervisor.agents.own.model import stream_events as stream
-from supervisor.agents.own.model.answer import Deliver
+from supervisor.agents.own.model.answer_reader import Deliver
 from supervisor.agents.own.model.decoding import Object
-from supervisor.agents.own.model.pieces import Form
+from supervisor.agents.own.model.history_pieces import Form
 from supervisor.agents.own.model.request import HistoryItem, HistoryPiece, ModelRequest
 from supervisor.agents.own.model.retry import Build
 from supervisor.agents.own.transcript.wording import ASK_OPENING

@@ -22,10 +22,10 @@ from supervisor.agents.own.context.compactor import Respond
 from supervisor.agents.own.context.keeper import CompactAt, ContextKeeper, still_too_long
 from supervisor.agents.own.context.prompt_context import Context, context_now, withdrawn_skills
 from supervisor.agents.own.context.request_builder import RequestBuilder
-from supervisor.agents.own.model.answer import Deliver
+from supervisor.agents.own.model.answer_reader import Deliver
 from supervisor.agents.own.model.request import ModelRequest
 from supervisor.agents.own.model.retry import Build, Pause
-from supervisor.agents.own.tools.told import ToolResult
+from supervisor.agents.own.tools.tool_result import ToolResult
 from supervisor.agents.own.tools.toolbox import Toolbox
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.model_events import ModelEvents

@@ -2,7 +2,7 @@
 
 from supervisor.agents.own.backends.ports import Notify
 from supervisor.agents.own.context.window import ContextWindow, FixedWindow
-from supervisor.agents.own.model.answer import Deliver
+from supervisor.agents.own.model.answer_reader import Deliver
 from supervisor.agents.own.model.client import ModelClient
 from supervisor.agents.own.model.endpoint import Endpoint
 from supervisor.agents.own.model.retry import Build, respond

@@ -6,8 +6,8 @@ from typing import Protocol
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import Settings
 from supervisor.agents.own.context.window import ContextWindow
-from supervisor.agents.own.model.answer import Deliver
-from supervisor.agents.own.model.pieces import Form
+from supervisor.agents.own.model.answer_reader import Deliver
+from supervisor.agents.own.model.history_pieces import Form
 from supervisor.agents.own.model.retry import Build, Pause
 from supervisor.agents.spending.account import BilledModel
 

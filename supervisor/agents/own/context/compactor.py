@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import Settings
 from supervisor.agents.errors import ContextFull, FatalModelError
-from supervisor.agents.own.context.room import CompactionReason, Division, Measure, divide_history
+from supervisor.agents.history_outline import FILES, HistoryStep
+from supervisor.agents.own.context.history_division import CompactionReason, Division, Measure, divide_history
 from supervisor.agents.own.model import stream_events as stream
-from supervisor.agents.own.model.answer import Deliver
+from supervisor.agents.own.model.answer_reader import Deliver
 from supervisor.agents.own.model.request import MessageItem, ModelRequest, text_message
 from supervisor.agents.own.model.retry import Build, Pause
 from supervisor.agents.own.tools.work import Work
@@ -23,7 +24,6 @@ from supervisor.agents.own.transcript.transcript import ModelTranscript
 from supervisor.agents.own.transcript.transcripts import HistoryToSumUp, TranscriptCache
 from supervisor.agents.own.transcript.wording import join_files, notes_request
 from supervisor.agents.spending.usage import TokenUsage
-from supervisor.agents.story import FILES, HistoryStep
 
 REQUESTS = 24  # of one compaction: twenty full windows, and some that were refused
 NOTES_ATTEMPTS = 2  # attempts: a model may call a tool instead of writing notes

@@ -18,9 +18,9 @@ from supervisor.agents.own.context.compactor import (
     RequestFor,
     Respond,
 )
-from supervisor.agents.own.context.room import CompactionReason, Measure
+from supervisor.agents.own.context.history_division import CompactionReason, Measure
 from supervisor.agents.own.context.window import ContextWindow
-from supervisor.agents.own.model.window_words import refusal_in
+from supervisor.agents.own.model.window_refusals import refusal_in
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.transcripts import TranscriptCache
 

@@ -13,8 +13,8 @@ from msgspec import Struct
 from actors.vocabulary.events import MessageKind
 from actors.vocabulary.settings import Settings, WorkspaceWrite
 from supervisor.agents.skills.finding import find_skills, up_to_the_repository
-from supervisor.agents.skills.telling import skills_text
-from supervisor.disk.reading import NotReadable
+from supervisor.agents.skills.skills_prompt import skills_text
+from supervisor.disk.ordinary_files import NotReadable
 from supervisor.work.reach.readable import OutOfReach, Reach
 
 GUIDE = "AGENTS.md"

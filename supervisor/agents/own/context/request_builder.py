@@ -11,8 +11,8 @@ from pydantic_core import to_json
 from actors.vocabulary.settings import Settings
 from supervisor.agents.errors import BeyondBound
 from supervisor.agents.own.context.prompt_context import BASE_INSTRUCTIONS
+from supervisor.agents.own.model.history_pieces import Form
 from supervisor.agents.own.model.pictures import readable_picture
-from supervisor.agents.own.model.pieces import Form
 from supervisor.agents.own.model.request import (
     HistoryItem,
     HistoryPiece,

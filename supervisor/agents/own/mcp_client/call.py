@@ -10,14 +10,14 @@ from typing import Any
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import Settings
-from supervisor.agents.own.mcp_client import asking
-from supervisor.agents.own.mcp_client.asking import Verdict, judge_call
+from supervisor.agents.own.mcp_client import questions
 from supervisor.agents.own.mcp_client.connection import ServerConnection
 from supervisor.agents.own.mcp_client.failures import ServerError, ServerTimedOut
-from supervisor.agents.own.mcp_client.offers import OfferedTool
+from supervisor.agents.own.mcp_client.offered_tools import OfferedTool
+from supervisor.agents.own.mcp_client.questions import Verdict, judge_call
 from supervisor.agents.own.mcp_client.results import Result, result_of
 from supervisor.agents.own.mcp_client.server_tools import Json
-from supervisor.agents.own.tools.told import FailureKind, ToolResult, failure
+from supervisor.agents.own.tools.tool_result import FailureKind, ToolResult, failure
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.open_calls import OpenCall
 
@@ -82,7 +82,7 @@ class ServerToolCall:
             call_id=self._call.call,
             server=self._offered.server,
             tool=self._offered.tool.name,
-            arguments=asking.shown_arguments(arguments),
+            arguments=questions.shown_arguments(arguments),
             approval_id=work.new_approval(),
             item_id=self._call.item,
             deadline_s=work.deadline_s,
@@ -146,14 +146,14 @@ class ServerToolCall:
     async def elicit(self, params: Json) -> Json:
         if not self._open:
             return {"action": "cancel"}
-        page, missing = asking.page_of(params), asking.unanswerable_fields(params)
+        page, missing = questions.page_of(params), questions.unanswerable_fields(params)
         work = self._work
         request = ev.ElicitationApprovalRequest(
             call_id=self._call.call,
             server=self._offered.server,
-            message=asking.question_of(params),
-            fields=asking.fields_of(params),
-            form=() if page or missing else asking.form_of(params),
+            message=questions.question_of(params),
+            fields=questions.fields_of(params),
+            form=() if page or missing else questions.form_of(params),
             url=page,
             reason=f"{NO_ROOM}: {', '.join(missing)}; a yes is sent as a no" if missing else None,
             approval_id=work.new_approval(),
@@ -181,8 +181,8 @@ def _progress(progress: float, total: float | None, message: str | None) -> str:
 
 def _for_history(arguments: Json) -> Any:
     """Return the arguments for history, as a cut text if they are long: the model's own call has them whole."""
-    shown = asking.shown_arguments(arguments)
-    return arguments if len(shown) < asking.ARGUMENTS_SHOWN else shown
+    shown = questions.shown_arguments(arguments)
+    return arguments if len(shown) < questions.ARGUMENTS_SHOWN else shown
 
 
 def _kind(error: ServerError) -> FailureKind:

@@ -19,7 +19,7 @@ from supervisor.agents.own.mcp_client.calls_under_way import CallOwner, CallsUnd
 from supervisor.agents.own.mcp_client.failures import Ended, Unavailable
 from supervisor.agents.own.mcp_client.restarts import Restarts
 from supervisor.agents.own.mcp_client.server_tools import Json, ServerTool
-from supervisor.agents.own.mcp_client.watch import TransportEnd
+from supervisor.agents.own.mcp_client.transport_end import TransportEnd
 from supervisor.config.mcp_servers import McpServer
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.agents.environments import CommandEnvironment
 from supervisor.agents.own.mcp_client.connection import ServerConnection
 from supervisor.agents.own.mcp_client.failures import Unavailable
-from supervisor.agents.own.mcp_client.watch import TransportEnd
-from supervisor.config.complain import HIDDEN_VALUE
+from supervisor.agents.own.mcp_client.transport_end import TransportEnd
+from supervisor.config.config_problems import HIDDEN_VALUE
 from supervisor.config.mcp_servers import McpServer
 from supervisor.work.processes.command import Command
 from supervisor.work.processes.processes import Processes

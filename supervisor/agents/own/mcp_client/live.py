@@ -18,11 +18,11 @@ from mcp.shared.dispatcher import ProgressFnT
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from actors.vocabulary.brief import brief
-from supervisor.agents.own.mcp_client.bounded_answers import PLAIN, bound_answer
+from supervisor.agents.own.mcp_client.answer_bounds import PLAIN, bound_answer
 from supervisor.agents.own.mcp_client.failures import CallFailed, Ended, Unavailable
-from supervisor.agents.own.mcp_client.offers import DESCRIPTION, fingerprint_of, schema_of
+from supervisor.agents.own.mcp_client.offered_tools import DESCRIPTION, fingerprint_of, schema_of
 from supervisor.agents.own.mcp_client.server_tools import Json, ServerTool
-from supervisor.agents.own.mcp_client.watch import TransportEnd
+from supervisor.agents.own.mcp_client.transport_end import TransportEnd
 from supervisor.version import VERSION
 
 log = structlog.get_logger()

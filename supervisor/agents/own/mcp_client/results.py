@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from actors.vocabulary.items import ImageItem
 from supervisor.agents.own.mcp_client.server_tools import Json
-from supervisor.agents.own.tools.told import ToolResult, failure
+from supervisor.agents.own.tools.tool_result import ToolResult, failure
 from supervisor.config.bounds import Bounds
 from supervisor.formats.head_and_tail import head_and_tail
 from supervisor.formats.picture_kinds import kind_of

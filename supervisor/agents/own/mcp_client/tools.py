@@ -14,17 +14,17 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import Settings
 from supervisor.agents.environments import CommandEnvironment
-from supervisor.agents.own.mcp_client.asking import Verdict
 from supervisor.agents.own.mcp_client.call import ServerToolCall, verdict
+from supervisor.agents.own.mcp_client.client_servers import PlacedServer, ServersForTurns
 from supervisor.agents.own.mcp_client.connection import ServerConnection
 from supervisor.agents.own.mcp_client.connections import ServerConnections, ServerPlace
 from supervisor.agents.own.mcp_client.failures import Unavailable
-from supervisor.agents.own.mcp_client.given import PlacedServer, ServersForTurns
-from supervisor.agents.own.mcp_client.offers import SEPARATOR, OfferedTool, offer_tools
+from supervisor.agents.own.mcp_client.offered_tools import SEPARATOR, OfferedTool, offer_tools
+from supervisor.agents.own.mcp_client.questions import Verdict
 from supervisor.agents.own.mcp_client.server_tools import ServerTool
 from supervisor.agents.own.model.request import ToolSpec
 from supervisor.agents.own.tools.arguments import BadArguments
-from supervisor.agents.own.tools.told import ToolResult
+from supervisor.agents.own.tools.tool_result import ToolResult
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.open_calls import OpenCall
 from supervisor.config.mcp_servers import McpServer

@@ -10,7 +10,7 @@ from pydantic_core import to_json
 
 from actors.vocabulary.ids import CallId
 from supervisor.agents.errors import AnswerCut
-from supervisor.agents.own.model import pieces
+from supervisor.agents.own.model import history_pieces as pieces
 from supervisor.agents.own.model.decoding import (
     LONGEST_NAME,
     Decoder,
@@ -24,7 +24,7 @@ from supervisor.agents.own.model.decoding import (
     an_object,
     mend_surrogates,
 )
-from supervisor.agents.own.model.pieces import TOOLS_KEPT, Form, encode_json, tool_list
+from supervisor.agents.own.model.history_pieces import TOOLS_KEPT, Form, encode_json, tool_list
 from supervisor.agents.own.model.refusals import in_stream
 from supervisor.agents.own.model.request import (
     CallItem,

@@ -18,14 +18,14 @@ import httpx
 
 from supervisor.agents.errors import BeyondBound, ModelError, Rejected, RequestFailed
 from supervisor.agents.own.model import wire
-from supervisor.agents.own.model.answer import AnswerReader, Deliver
-from supervisor.agents.own.model.direct import DirectTransport, portions, post
+from supervisor.agents.own.model.answer_reader import AnswerReader, Deliver
 from supervisor.agents.own.model.endpoint import Endpoint, headers_of, url_of
-from supervisor.agents.own.model.mapping import clean_error, map_errors
+from supervisor.agents.own.model.error_mapping import clean_error, map_errors
+from supervisor.agents.own.model.http_transport import DirectTransport, portions, post
 from supervisor.agents.own.model.refusals import of_status, refuses_a_member
 from supervisor.agents.own.model.request import ModelRequest
 from supervisor.config.bounds import DEFAULTS, Bounds
-from supervisor.config.shared import WireApi
+from supervisor.config.shared_keys import WireApi
 
 CONNECT_TIMEOUT_S = 15.0  # TCP and TLS to the other side of the world, with lost packets
 POOL_TIMEOUT_S = 30.0  # more streams than connections: an error is better than a silent wait

@@ -7,9 +7,9 @@ from importlib.metadata import PackageNotFoundError, version
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from supervisor.agents.errors import Rejected
-from supervisor.agents.own.model.blotting import redact
 from supervisor.agents.own.model.claude import features
-from supervisor.config.shared import KeyHeader, WireApi
+from supervisor.agents.own.model.secret_redaction import redact
+from supervisor.config.shared_keys import KeyHeader, WireApi
 from supervisor.logs.redaction import names_a_secret
 
 SECRET_LENGTH = 6  # shorter values (`v1`, `true`) are no secrets, and cutting them out would garble texts

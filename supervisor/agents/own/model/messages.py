@@ -13,10 +13,10 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from supervisor.agents.own.model import pieces
+from supervisor.agents.own.model import history_pieces
 from supervisor.agents.own.model.claude import claude_named, longest_answer, thinking
 from supervisor.agents.own.model.decoding import Object, a_list, an_object
-from supervisor.agents.own.model.pieces import TOOLS_KEPT, Form, encode_json, tool_list
+from supervisor.agents.own.model.history_pieces import TOOLS_KEPT, Form, encode_json, tool_list
 from supervisor.agents.own.model.request import (
     CallItem,
     HistoryItem,
@@ -148,7 +148,7 @@ def _encode(item: HistoryItem, model: str = "") -> HistoryPiece:
         case SearchItem(wire, by) if wire == "messages" and (by == model if model else claude_named(by)):
             return _blocks(ASSISTANT, *items_of(item))
         case ReasoningItem() | SearchItem():
-            return pieces.NOTHING
+            return history_pieces.NOTHING
 
 
 FORM = Form(_encode, separator)  # of all Claude models
@@ -162,7 +162,7 @@ def _reads(item: ReasoningItem, model: str) -> bool:
 
 
 def _blocks(role: str, *blocks: Object) -> HistoryPiece:
-    return HistoryPiece(role, role, encode_json(blocks)[1:-2]) if blocks else pieces.NOTHING
+    return HistoryPiece(role, role, encode_json(blocks)[1:-2]) if blocks else history_pieces.NOTHING
 
 
 def _without_empty_texts(parts: Iterable[Part]) -> Iterator[Part]:

@@ -22,7 +22,7 @@ from supervisor.agents.own.model.decoding import (
     an_object,
     mend_surrogates,
 )
-from supervisor.agents.own.model.pieces import encode_json
+from supervisor.agents.own.model.history_pieces import encode_json
 from supervisor.agents.own.model.refusals import in_stream
 from supervisor.agents.own.model.stream_events import (
     CallDone,

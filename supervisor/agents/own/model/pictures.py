@@ -6,7 +6,7 @@ Blocking, for a worker thread. Nothing here raises: without a picture its conver
 from actors.vocabulary.brief import brief
 from supervisor.agents.own.model.request import Image, LocalImage, TextPart
 from supervisor.config.bounds import DEFAULTS, Bounds
-from supervisor.disk.reading import NotReadable
+from supervisor.disk.ordinary_files import NotReadable
 from supervisor.work.files.pictures import NoPicture, picture_in
 from supervisor.work.reach.readable import Reach
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 from actors.vocabulary.ids import CallId
 from actors.vocabulary.settings import ReasoningEffort, ReasoningSummary
 from supervisor.agents.errors import AnswerCut, StreamBroken
-from supervisor.agents.own.model import pieces
+from supervisor.agents.own.model import history_pieces
 from supervisor.agents.own.model.decoding import (
     LONGEST_NAME,
     Decoder,
@@ -21,7 +21,7 @@ from supervisor.agents.own.model.decoding import (
     an_object,
     mend_surrogates,
 )
-from supervisor.agents.own.model.pieces import TOOLS_KEPT, Form, encode_json, tool_list
+from supervisor.agents.own.model.history_pieces import TOOLS_KEPT, Form, encode_json, tool_list
 from supervisor.agents.own.model.refusals import in_stream
 from supervisor.agents.own.model.request import (
     CallItem,
@@ -73,7 +73,7 @@ def body(request: ModelRequest, longest: int | None = None, *, web_search: bool 
         after["prompt_cache_key"] = request.session_id
     tools = tool_list(_tool, request.tools, *([RESPONSES_TOOL] if web_search else ()))
     rest = b'],"tools":%b,%b' % (tools, encode_json(after).removeprefix(b"{"))
-    return pieces.body(FORM, encode_json(before).removesuffix(b"]}"), request.items, rest)
+    return history_pieces.body(FORM, encode_json(before).removesuffix(b"]}"), request.items, rest)
 
 
 @lru_cache(TOOLS_KEPT)
@@ -108,7 +108,7 @@ def _item(item: HistoryItem) -> Object:
 def encode(item: HistoryItem) -> HistoryPiece:
     foreign = isinstance(item, ReasoningItem | SearchItem) and item.wire != "responses"
     lost = isinstance(item, SearchItem) and len(items_of(item)) != 1
-    return pieces.NOTHING if foreign or lost else HistoryPiece(ITEM, ITEM, encode_json(_item(item)))
+    return history_pieces.NOTHING if foreign or lost else HistoryPiece(ITEM, ITEM, encode_json(_item(item)))
 
 
 def separator(end: str, begin: str) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 
 from supervisor.agents.errors import RequestFailed, RetriesExhausted, RetryableModelError
-from supervisor.agents.own.model.answer import Deliver
+from supervisor.agents.own.model.answer_reader import Deliver
 from supervisor.agents.own.model.client import ModelClient
 from supervisor.agents.own.model.endpoint import Endpoint
 from supervisor.agents.own.model.request import ModelRequest

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic_core import from_json
 
-from supervisor.agents.own.model.pieces import encode_json
+from supervisor.agents.own.model.history_pieces import encode_json
 from supervisor.agents.own.model.request import SearchItem
 
 RESPONSES_TOOL = {"type": "web_search"}

@@ -5,11 +5,11 @@ from typing import assert_never
 from supervisor.agents.own.model import chat, messages, messages_stream, responses
 from supervisor.agents.own.model.decoding import Decoder
 from supervisor.agents.own.model.endpoint import Endpoint
-from supervisor.agents.own.model.pieces import Form
+from supervisor.agents.own.model.history_pieces import Form
 from supervisor.agents.own.model.request import ModelRequest
 from supervisor.agents.own.model.web_search import plugs_in
 from supervisor.config.bounds import DEFAULTS, Bounds
-from supervisor.config.shared import WireApi
+from supervisor.config.shared_keys import WireApi
 
 FORMS: dict[WireApi, Form] = {
     WireApi.CHAT: chat.FORM,

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from actors.vocabulary import events as ev
 from supervisor.agents.own.tools.job_tool import news_of
-from supervisor.agents.own.tools.told import ToolResult, failure
+from supervisor.agents.own.tools.tool_result import ToolResult, failure
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.open_calls import OpenCall
 from supervisor.work.jobs.job import JobSpec

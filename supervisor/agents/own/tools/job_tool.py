@@ -10,7 +10,7 @@ from actors.vocabulary.settings import Settings
 from supervisor.agents.own.model.request import ToolSpec
 from supervisor.agents.own.tools import specs
 from supervisor.agents.own.tools.arguments import JobArguments, parse_arguments
-from supervisor.agents.own.tools.told import ToolResult, failure
+from supervisor.agents.own.tools.tool_result import ToolResult, failure
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.open_calls import OpenCall
 from supervisor.agents.own.transcript.transcript import job_notice as notice

@@ -9,12 +9,12 @@ from actors.vocabulary.settings import Settings
 from supervisor.agents.own.model.request import ToolSpec
 from supervisor.agents.own.tools import specs
 from supervisor.agents.own.tools.arguments import PatchArguments, PlanArguments, ShellArguments, parse_arguments
+from supervisor.agents.own.tools.grep import GrepTool
 from supervisor.agents.own.tools.job_tool import JobTool
 from supervisor.agents.own.tools.patching import Patching
-from supervisor.agents.own.tools.reading import reading_tools
-from supervisor.agents.own.tools.searching import GrepTool
+from supervisor.agents.own.tools.reading_tools import reading_tools
 from supervisor.agents.own.tools.shell import Shell
-from supervisor.agents.own.tools.told import ToolResult
+from supervisor.agents.own.tools.tool_result import ToolResult
 from supervisor.agents.own.tools.toolbox import Tool
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.open_calls import OpenCall

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import DangerFullAccess, SandboxMode, SandboxPolicy
-from supervisor.agents.own.tools.told import ToolResult, failure
+from supervisor.agents.own.tools.tool_result import ToolResult, failure
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.open_calls import OpenCall
 from supervisor.agents.turn import ApprovalAnswer

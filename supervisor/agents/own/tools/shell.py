@@ -11,15 +11,15 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.settings import DangerFullAccess, SandboxMode, SandboxPolicy, WorkspaceWrite
 from supervisor.agents.own.tools.arguments import ShellArguments
 from supervisor.agents.own.tools.background import Background
-from supervisor.agents.own.tools.held_back import failure_of, may_be_held_back
+from supervisor.agents.own.tools.command_result import CommandResult, not_started
 from supervisor.agents.own.tools.patching import Patching
-from supervisor.agents.own.tools.ran import CommandResult, not_started
+from supervisor.agents.own.tools.sandbox_failures import failure_of, may_be_held_back
 from supervisor.agents.own.tools.time_limit import TimeLimit, time_limit
-from supervisor.agents.own.tools.told import ToolResult, failure
+from supervisor.agents.own.tools.tool_result import ToolResult, failure
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.open_calls import OpenCall
 from supervisor.agents.turn import ApprovalAnswer
-from supervisor.loop.entering import in_a_thread
+from supervisor.loop.threaded_contexts import in_a_thread
 from supervisor.work.jobs.job import JobSpec
 from supervisor.work.jobs.jobs import BackgroundJobs
 from supervisor.work.patch.errors import PatchSyntax
@@ -31,10 +31,10 @@ from supervisor.work.processes.spawn import reason
 from supervisor.work.safety.git_commands import history_directory
 from supervisor.work.safety.hints import parsed_command
 from supervisor.work.safety.judge import confinement, judge_command
-from supervisor.work.safety.names import are_system_programs
+from supervisor.work.safety.program_names import are_system_programs
 from supervisor.work.safety.rules import APPROVED_INSIDE, RETRY_REASON, MayRun, MustAsk, Reject, Verdict
-from supervisor.work.sandbox.confined import ConfinedCommand
-from supervisor.work.sandbox.history import Repository
+from supervisor.work.sandbox.history_repository import Repository
+from supervisor.work.sandbox.order import ConfinedCommand
 from supervisor.work.sandbox.sandbox import Sandbox
 
 STAYS_INSIDE = "not run again outside of the sandbox: the settings were changed, and no longer allow it"

@@ -10,7 +10,7 @@ from typing import Protocol
 from actors.vocabulary.settings import Settings
 from supervisor.agents.own.model.request import ToolSpec
 from supervisor.agents.own.tools.arguments import BadArguments
-from supervisor.agents.own.tools.told import ToolResult, failure
+from supervisor.agents.own.tools.tool_result import ToolResult, failure
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.open_calls import OpenCall
 

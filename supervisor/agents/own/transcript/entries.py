@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from actors.vocabulary.ids import CallId, ItemId
 from supervisor.agents.gauge import PICTURE_BYTES
+from supervisor.agents.own.model.history_pieces import Form, join_pieces
 from supervisor.agents.own.model.pictures import is_address
-from supervisor.agents.own.model.pieces import Form, join_pieces
 from supervisor.agents.own.model.request import (
     CallItem,
     HistoryItem,

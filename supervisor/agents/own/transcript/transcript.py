@@ -12,7 +12,8 @@ from pydantic_core import from_json, to_json
 from actors.vocabulary import events as ev
 from actors.vocabulary.items import ImageItem, LocalImageItem, TextItem
 from supervisor.agents.gauge import Gauge
-from supervisor.agents.own.model.pieces import Form
+from supervisor.agents.history_outline import Words, words_of
+from supervisor.agents.own.model.history_pieces import Form
 from supervisor.agents.own.model.request import (
     CallItem,
     HistoryPiece,
@@ -30,7 +31,6 @@ from supervisor.agents.own.transcript.entries import Entries
 from supervisor.agents.own.transcript.open_calls import OpenCalls
 from supervisor.agents.own.transcript.wording import replacement_text
 from supervisor.agents.spending.repetition import Repetition
-from supervisor.agents.story import Words, words_of
 from supervisor.agents.tool_lines import line_of_use
 from supervisor.config.bounds import DEFAULTS
 from supervisor.formats.json_values import has_too_many_values

@@ -18,10 +18,10 @@ from actors.vocabulary.events import (
 )
 from actors.vocabulary.ids import ConversationId, ItemId
 from actors.vocabulary.items import text_of
+from supervisor.agents.history_outline import TYPES, HistoryOutline, Words, words_of
 from supervisor.agents.journal_pages import events_between
-from supervisor.agents.own.model.pieces import Form
+from supervisor.agents.own.model.history_pieces import Form
 from supervisor.agents.own.transcript.transcript import ModelTranscript
-from supervisor.agents.story import TYPES, HistoryOutline, Words, words_of
 from supervisor.config.bounds import DEFAULTS, Bounds
 from supervisor.loop.worker_job import WorkerJob, in_worker
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from actors.vocabulary import events as ev
-from supervisor.agents.story import Words
+from supervisor.agents.history_outline import Words
 
 ASK = """\
 [This is not a message of the user.] The conversation has to be shortened, because your context is nearly full. \

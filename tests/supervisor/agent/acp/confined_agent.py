@@ -15,12 +15,12 @@ from supervisor.agents.acp.confinement import confine_agent
 from supervisor.agents.acp.git_desk import GitDesk
 from supervisor.config.agent_definitions import AgentDefinition
 from supervisor.disk.pins import pins_of
-from supervisor.loop.entering import in_a_thread
+from supervisor.loop.threaded_contexts import in_a_thread
 from supervisor.work.processes.command import Finished, NotStarted
 from supervisor.work.processes.input import Input
 from supervisor.work.processes.processes import Processes
 from supervisor.work.reach.known_agents import KNOWN_AGENTS, places_of
-from supervisor.work.sandbox.confined import ConfinedCommand
+from supervisor.work.sandbox.order import ConfinedCommand
 from supervisor.work.sandbox.roots import Protection
 from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.agent.commands import INSTANCE, Watched, limited, until

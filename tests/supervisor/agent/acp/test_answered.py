@@ -3,7 +3,7 @@
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId
 from actors.vocabulary.settings import Decision
-from supervisor.agents.acp.answered import CLOSING, OPENING, AnsweredQuestions
+from supervisor.agents.acp.answered_questions import CLOSING, OPENING, AnsweredQuestions
 
 
 def told(*events: ev.DurableEvent) -> list[str]:

@@ -6,14 +6,14 @@ import pytest
 
 from actors.messages.orders import KnownSession
 from actors.vocabulary.settings import Settings, WorkspaceWrite
-from supervisor.agents.acp.beginning import (
+from supervisor.agents.acp.capabilities import Capabilities, capabilities_of
+from supervisor.agents.acp.session_requests import (
     SessionNotStarted,
     StartedSession,
     StepReply,
     session_params,
     start_requests,
 )
-from supervisor.agents.acp.capabilities import Capabilities, capabilities_of
 from supervisor.config.mcp_servers import McpServer
 
 PLACE = {"cwd": "/w", "mcpServers": []}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import DangerFullAccess, ReadOnly
-from supervisor.work.sandbox.confined import Availability
+from supervisor.work.sandbox.order import Availability
 from tests.supervisor.agent.acp.scripted import agent_table
 from tests.supervisor.agent.place import CLOSED, on_linux
 from tests.support.engine_harness import EngineHarness

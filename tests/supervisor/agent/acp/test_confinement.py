@@ -14,8 +14,8 @@ from actors.vocabulary.settings import DangerFullAccess, ReadOnly, WorkspaceWrit
 from supervisor.agents.acp.confinement import NotConfined, confine_agent, fingerprint
 from supervisor.work.reach.agent_homes import HOMES
 from supervisor.work.reach.known_agents import KNOWN_AGENTS
-from supervisor.work.sandbox.confined import Availability
 from supervisor.work.sandbox.leftovers import clear
+from supervisor.work.sandbox.order import Availability
 from tests.supervisor.agent.acp.confined_agent import WITH_TMP, Agent, did, refused, write
 from tests.supervisor.agent.commands import ON_LINUX, limited
 from tests.supervisor.agent.place import Place, git, on_linux

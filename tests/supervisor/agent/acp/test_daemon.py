@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[4]
 STUBBORN = (
     "trap '' TERM INT; (trap '' TERM; setsid env -i sleep {0} & setsid setsid sleep {0}) & sleep {0}; sleep {0}"
 )
-OWN = ("supervisor.agents.acp", "supervisor.agents.acp.other_agents", "supervisor.agents.own.own_agent")
+OWN = ("supervisor.agents.acp", "supervisor.agents.acp.third_party_agents", "supervisor.agents.own.own_agent")
 
 
 @pytest.fixture

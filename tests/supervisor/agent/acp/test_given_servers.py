@@ -16,7 +16,7 @@ from tests.supervisor.agent.acp.test_sessions import beginnings, last_words, not
 from tests.supervisor.agent.place import CLOSED, on_linux
 from tests.support.engine_harness import EngineHarness, Talk
 from tests.support.given_servers import SCRIPTED, SECRET, files_with, give, program
-from transports.requests import GivenServer
+from transports.supervisor_requests import GivenServer
 
 WEB = GivenServer("web", kind="http", url="https://mcp.example/x", headers={"Authorization": SECRET})
 AS_TOLD = {

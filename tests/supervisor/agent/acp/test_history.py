@@ -8,7 +8,7 @@ from actors.messages.orders import RunAgent
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId, TurnId
 from actors.vocabulary.settings import Decision, Settings
-from supervisor.agents.acp.telling import MissedHistory
+from supervisor.agents.acp.catch_up import MissedHistory
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.agent.agents import CONVERSATION, an_input
 from tests.supervisor.agent.commands import limited

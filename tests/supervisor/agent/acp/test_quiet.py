@@ -1,6 +1,6 @@
 """The end of a turn, decided."""
 
-from supervisor.agents.acp.quiet import SILENT_S, Activity, wait_s, work_goes_on_notice
+from supervisor.agents.acp.inactivity import SILENT_S, Activity, wait_s, work_goes_on_notice
 
 
 def test_an_answer_with_nothing_open_is_the_end() -> None:

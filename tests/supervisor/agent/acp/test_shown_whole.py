@@ -15,7 +15,7 @@ from supervisor.agents.acp.tool_use import ToolUse
 from tests.supervisor.agent.acp.recorded import Taken
 from transports.codex_questions import as_codex_question
 from transports.dialects.mcp.protocol.elicitation import message
-from transports.question import question_lines, title
+from transports.question_text import question_lines, title
 from transports.tool_uses import read_as
 
 Json = dict[str, Any]

@@ -6,8 +6,8 @@ import pytest
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import Decision
-from supervisor.agents.acp import agent_turn, quiet
-from supervisor.agents.acp.quiet import TOLD_AFTER_S, Silence
+from supervisor.agents.acp import agent_turn, inactivity
+from supervisor.agents.acp.inactivity import TOLD_AFTER_S, Silence
 from tests.supervisor.agent.acp.scripted import scripted, talk_with
 
 
@@ -25,7 +25,7 @@ def test_a_sign_of_life_begins_the_silence_anew() -> None:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quiet, "TOLD_AFTER_S", 0.2)
+    monkeypatch.setattr(inactivity, "TOLD_AFTER_S", 0.2)
     monkeypatch.setattr(agent_turn, "TICK_S", 0.05)
 
 

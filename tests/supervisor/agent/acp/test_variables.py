@@ -14,7 +14,7 @@ from actors.vocabulary.settings import DangerFullAccess, ReadOnly, SandboxPolicy
 from supervisor.agents.acp.variables import variables_of
 from supervisor.config.agent_definitions import definition_of
 from supervisor.config.load import layer, read_file
-from supervisor.config.models import Config
+from supervisor.config.whole_config import Config
 from supervisor.disk.search_paths import writable_folders
 from supervisor.work.reach.known_agents import KNOWN_AGENTS
 from tests.supervisor.agent.acp.scripted import PROGRAM

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, SandboxPolicy, Settings, WorkspaceWrite
-from supervisor.agents.own.mcp_client.asking import (
+from supervisor.agents.own.mcp_client.questions import (
     ARGUMENTS_SHOWN,
     fields_of,
     form_of,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from supervisor.agents.own.mcp_client.failures import CallFailed, Ended, ServerTimedOut, Unavailable
-from supervisor.agents.own.mcp_client.offers import DESCRIPTION
+from supervisor.agents.own.mcp_client.offered_tools import DESCRIPTION
 from tests.supervisor.agent.commands import ON_LINUX, until
 from tests.supervisor.agent.mcp_client.host import Host, Listening, host, text_of, within
 

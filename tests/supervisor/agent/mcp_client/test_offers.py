@@ -6,7 +6,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.agents.own.mcp_client.offers import (
+from supervisor.agents.own.mcp_client.offered_tools import (
     DESCRIPTION,
     MOST_OFFERED,
     SCHEMA_BYTES,

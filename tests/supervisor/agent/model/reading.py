@@ -14,7 +14,7 @@ from supervisor.agents.own.model.endpoint import Endpoint
 from supervisor.agents.own.model.request import ModelRequest, text_message
 from supervisor.agents.own.model.sse import SseParser
 from supervisor.agents.own.model.stream_events import RawReasoningDelta, ReasoningDelta, StreamEvent, TextDelta
-from supervisor.config.shared import WireApi
+from supervisor.config.shared_keys import WireApi
 from tests.support.model_server import ModelServer
 
 T = TypeVar("T")

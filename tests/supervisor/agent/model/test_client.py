@@ -22,7 +22,7 @@ from supervisor.agents.errors import (
     RequestFailed,
     StreamBroken,
 )
-from supervisor.agents.own.model import answer
+from supervisor.agents.own.model import answer_reader
 from supervisor.agents.own.model.client import ModelClient, build_http
 from supervisor.agents.own.model.endpoint import PATHS, Endpoint
 from supervisor.agents.own.model.stream_events import (
@@ -35,7 +35,7 @@ from supervisor.agents.own.model.stream_events import (
 )
 from supervisor.agents.spending.usage import TokenUsage
 from supervisor.config.bounds import DEFAULTS, Bounds
-from supervisor.config.shared import WireApi
+from supervisor.config.shared_keys import WireApi
 from tests.supervisor.agent.model.reading import BOTH, Heard, endpoint, heard, in_thread, request, run
 from tests.support.model_reply import Close, Hold, Pause, Reply, canned
 from tests.support.model_server import ModelServer
@@ -176,7 +176,7 @@ def test_a_chat_answer_is_finished_by_its_reason_though_nothing_ever_follows() -
 
 
 def test_usage_that_was_asked_for_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer, "LINGER_S", 0.0)
+    monkeypatch.setattr(answer_reader, "LINGER_S", 0.0)
     end = '{"id":"c","choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}'
     usage = '{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}'
 

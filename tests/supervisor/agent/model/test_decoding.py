@@ -17,7 +17,7 @@ from supervisor.agents.own.model.stream_events import (
     TextDelta,
     TextDone,
 )
-from supervisor.config.shared import WireApi
+from supervisor.config.shared_keys import WireApi
 from tests.supervisor.agent.model.reading import BOTH, decoded
 from tests.support.model_script import SPEAKERS
 from tests.support.model_wire import Call, Tokens, event

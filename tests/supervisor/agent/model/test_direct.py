@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from supervisor.agents.own.model.client import build_http
-from supervisor.agents.own.model.direct import FULL, PORTION, PORTIONS, DirectTransport, portions
+from supervisor.agents.own.model.http_transport import FULL, PORTION, PORTIONS, DirectTransport, portions
 from supervisor.config.bounds import DEFAULTS
 
 TLS = Path(__file__).parents[3] / "data" / "tls"  # a certificate for localhost that nothing else trusts

@@ -4,7 +4,7 @@ import pytest
 
 from supervisor.agents.errors import Rejected
 from supervisor.agents.own.model.endpoint import Endpoint, headers_of, host_of, url_of, without_secrets
-from supervisor.config.shared import WireApi
+from supervisor.config.shared_keys import WireApi
 
 
 @pytest.mark.parametrize(

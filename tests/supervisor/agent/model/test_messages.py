@@ -34,7 +34,7 @@ from supervisor.agents.own.model.stream_events import (
 )
 from supervisor.agents.own.model.wire import decoder
 from supervisor.agents.spending.usage import TokenUsage
-from supervisor.config.shared import WireApi
+from supervisor.config.shared_keys import WireApi
 from tests.supervisor.agent.model.reading import decoded
 from tests.support.model_wire import sse
 

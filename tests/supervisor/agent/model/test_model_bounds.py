@@ -14,13 +14,13 @@ from supervisor.agents.errors import BeyondBound, ModelError, Rejected, RequestF
 from supervisor.agents.own.model import wire as wires
 from supervisor.agents.own.model.client import ModelClient
 from supervisor.agents.own.model.decoding import a_count
-from supervisor.agents.own.model.direct import Unbounded
 from supervisor.agents.own.model.endpoint import Endpoint
+from supervisor.agents.own.model.http_transport import Unbounded
 from supervisor.agents.own.model.sse import EventTooLarge, SseParser
 from supervisor.agents.own.model.stream_events import CallDone, ReasoningDone, StreamEvent, TextDelta, TextDone
 from supervisor.agents.spending.usage import TokenUsage
 from supervisor.config.bounds import Bounds
-from supervisor.config.shared import WireApi
+from supervisor.config.shared_keys import WireApi
 from supervisor.formats.json_values import has_too_many_values
 from tests.supervisor.agent.model.reading import BOTH, Heard, joined, request, run
 from tests.supervisor.agent.model.test_direct import CHUNKED, a_place, answering, asked

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from pydantic_core import to_json
 
 from actors.vocabulary.ids import CallId
-from supervisor.agents.own.model import messages, pieces
+from supervisor.agents.own.model import history_pieces, messages
 from supervisor.agents.own.model.endpoint import Endpoint
-from supervisor.agents.own.model.pieces import join_pieces
+from supervisor.agents.own.model.history_pieces import join_pieces
 from supervisor.agents.own.model.request import (
     CallItem,
     HistoryItem,
@@ -31,7 +31,7 @@ from supervisor.agents.own.model.request import (
     text_message,
 )
 from supervisor.agents.own.model.wire import FORMS, body
-from supervisor.config.shared import WireApi
+from supervisor.config.shared_keys import WireApi
 
 TEXTS = st.text(max_size=8)
 SOME = st.text("abc=", min_size=1, max_size=4)
@@ -204,7 +204,7 @@ def test_a_body_has_the_bytes_of_one_that_is_encoded_at_once(
     if wire is WireApi.MESSAGES:  # where they are no part of the history
         items = list(dropwhile(lambda item: isinstance(item, MessageItem) and is_instruction(item), items))
     loose = data.draw(st.integers(0, len(items)))
-    with patch.object(pieces, "BLOCK", block):
+    with patch.object(history_pieces, "BLOCK", block):
         for item in items[:loose]:
             joined.append(form.encode(item))
             if data.draw(st.booleans()):
@@ -221,12 +221,12 @@ def test_a_body_has_the_bytes_of_one_that_is_encoded_at_once(
 @pytest.mark.parametrize("wire", WireApi)
 def test_what_was_encoded_once_is_in_a_body_as_it_is(wire: WireApi) -> None:
     """Not even a copy is made of a large piece."""
-    large = FORMS[wire].encode(text_message("user", "x" * pieces.BLOCK))
+    large = FORMS[wire].encode(text_message("user", "x" * history_pieces.BLOCK))
     small = FORMS[wire].encode(text_message("user", "y"))
     first, second, third = join_pieces(FORMS[wire], [large, small, large])
     assert (first, third) == (large, large)
     made = body(Endpoint("http://127.0.0.1", wire), ModelRequest("m", "i", (first, second, third)))
-    assert [one for one in made if len(one) > pieces.BLOCK] == [large.data] * 2
+    assert [one for one in made if len(one) > history_pieces.BLOCK] == [large.data] * 2
     assert sum(one is large.data for one in made) == 2
 
 

@@ -22,7 +22,7 @@ from supervisor.agents.own.model.endpoint import Endpoint
 from supervisor.agents.own.model.request import CallItem, HistoryItem, ModelRequest, OutputItem, text_message
 from supervisor.agents.own.model.retry import Pause, RetryBudgets, back_off, format_delay, respond
 from supervisor.agents.own.model.stream_events import CallDone, ResponseEnd, StreamEvent, TextDone
-from supervisor.config.shared import WireApi
+from supervisor.config.shared_keys import WireApi
 from tests.supervisor.agent.model.reading import BOTH, Heard, always, endpoint, in_thread, request, run
 from tests.support.model_reply import Reply
 from tests.support.model_server import ModelServer

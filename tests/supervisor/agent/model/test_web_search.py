@@ -11,7 +11,7 @@ from supervisor.agents.own.model.endpoint import Endpoint
 from supervisor.agents.own.model.request import ModelRequest, ReasoningItem, SearchItem, text_message
 from supervisor.agents.own.model.stream_events import SearchDone, StreamEvent, TextDone
 from supervisor.agents.own.model.web_search import KEPT_BYTES, encode_kept, plugs_in
-from supervisor.config.shared import WireApi
+from supervisor.config.shared_keys import WireApi
 from tests.support.messages_wire import MessagesWire
 from tests.support.model_wire import ResponsesWire
 

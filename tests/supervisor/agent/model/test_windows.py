@@ -9,7 +9,7 @@ from supervisor.agents.own.context.window import ServerWindow
 from supervisor.agents.own.model.client import ModelClient
 from supervisor.agents.own.model.endpoint import Endpoint
 from supervisor.agents.own.model.window_questions import WindowQuestions, is_hosted, is_near
-from supervisor.agents.own.model.window_words import WindowRefusal, refusal_in
+from supervisor.agents.own.model.window_refusals import WindowRefusal, refusal_in
 from supervisor.agents.own.model.windows import TABLE, known_window
 from tests.support.model_server import ModelServer
 

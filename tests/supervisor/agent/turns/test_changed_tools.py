@@ -10,7 +10,7 @@ import pytest
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import Decision
-from supervisor.agents.own.mcp_client.offers import OfferedTool, fingerprint_of
+from supervisor.agents.own.mcp_client.offered_tools import OfferedTool, fingerprint_of
 from supervisor.agents.own.mcp_client.server_tools import ServerTool
 from supervisor.config.mcp_servers import McpServer
 from tests.supervisor.agent.turns.test_server_tools import ASKS, SCRIPTED, call, outputs

@@ -14,7 +14,7 @@ from actors.vocabulary.ids import Caller, ConversationId
 from actors.vocabulary.items import ImageItem, TextItem
 from actors.vocabulary.settings import ApprovalPolicy, Decision
 from supervisor.agents.own.transcript.wording import ASK_OPENING, OPENING
-from supervisor.services.branching import make_fork
+from supervisor.services.forks_and_imports import make_fork
 from tests.supervisor.agent.turns import requests as r
 from tests.support.engine_harness import EngineHarness, Talk, harness_at
 from tests.support.narrow_server import WINDOW, NarrowServer

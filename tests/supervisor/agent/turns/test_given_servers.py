@@ -13,7 +13,7 @@ import pytest
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Ending
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, Decision, ReadOnly, WorkspaceWrite
-from supervisor.agents.given_rules import describe_servers
+from supervisor.agents.client_server_rules import describe_servers
 from tests.faults.daemon_harness import until
 from tests.supervisor.agent.acp.alive import alive, odd_seconds, wait_gone
 from tests.supervisor.agent.commands import ON_LINUX
@@ -24,7 +24,7 @@ from tests.supervisor.agent.turns.test_server_tools import notices, outputs, tab
 from tests.support.engine_harness import EngineHarness, Talk, harness_at
 from tests.support.given_servers import SCRIPTED, SECRET, files_with, give, program
 from tests.support.model_server import ModelServer
-from transports.requests import GivenServer
+from transports.supervisor_requests import GivenServer
 
 ROOT = Path(__file__).parents[4]
 SSE = "server-sent events as a transport were given up in 2025; give it as `http`"

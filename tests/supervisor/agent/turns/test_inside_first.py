@@ -6,8 +6,8 @@ import pytest
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, Decision, ReadOnly, WorkspaceWrite
-from supervisor.agents.own.tools.held_back import failure_of, may_be_held_back
-from supervisor.agents.own.tools.ran import CommandResult
+from supervisor.agents.own.tools.command_result import CommandResult
+from supervisor.agents.own.tools.sandbox_failures import failure_of, may_be_held_back
 from tests.supervisor.agent.turns.test_commands import outputs, result, shell
 from tests.support.confinement import confinable
 from tests.support.engine_harness import EngineHarness, Talk

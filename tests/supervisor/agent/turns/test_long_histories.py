@@ -10,7 +10,7 @@ from unittest.mock import patch
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
 from actors.vocabulary.items import TextItem
-from supervisor.agents.own.model import chat, messages, pieces, responses
+from supervisor.agents.own.model import chat, history_pieces, messages, responses
 from supervisor.agents.own.model.wire import FORMS
 from supervisor.agents.own.transcript.transcript import ModelTranscript
 from tests.supervisor.agent.turns import requests as r
@@ -26,12 +26,12 @@ def encoding() -> Iterator[list[bytes]]:
     made: list[bytes] = []
 
     def noted(value: object) -> bytes:
-        made.append(pieces.encode_json(value))
+        made.append(history_pieces.encode_json(value))
         return made[-1]
 
     with ExitStack() as stack:
         for wire in (chat, responses, messages):
-            stack.enter_context(patch.object(wire, "encoded", noted))
+            stack.enter_context(patch.object(wire, "encode_json", noted))
         yield made
 
 

@@ -11,8 +11,8 @@ import pytest
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Ending
 from actors.vocabulary.settings import ApprovalPolicy, ReadOnly, WorkspaceWrite
-from supervisor.agents.own.tools import reading
-from supervisor.agents.sight import sees_no_pictures
+from supervisor.agents.own.tools import reading_tools
+from supervisor.agents.picture_support import sees_no_pictures
 from supervisor.work.files import pages
 from tests.supervisor.agent.turns.requests import check_well_formed, lines, talk
 from tests.support.confinement import confinable
@@ -153,7 +153,7 @@ def test_calls_that_only_read_run_side_by_side_and_answer_in_their_order(
         all_here.wait()
         return pages.read_page(*arguments)  # type: ignore[arg-type]  # handed on as they are
 
-    monkeypatch.setattr(reading, "read_page", gated)
+    monkeypatch.setattr(reading_tools, "read_page", gated)
     for name in "abc":
         (harness.workspace / name).write_text(name)
     reads = "; ".join(call("read_file", path=name) for name in "abc")
@@ -179,7 +179,7 @@ def test_an_interrupt_ends_all_reads_and_each_call_has_one_output(
         back.wait()
         return pages.FilePage("", 1, 0, 0)
 
-    monkeypatch.setattr(reading, "read_page", hanging)
+    monkeypatch.setattr(reading_tools, "read_page", hanging)
     for name in "abc":
         (harness.workspace / name).write_text(name)
     conversation = harness.talk()

@@ -15,7 +15,7 @@ from tests.supervisor.agent.acp.scripted import agent_table
 from tests.supervisor.agent.place import CLOSED, on_linux
 from tests.supervisor.agent.settings_attack import OURS, THEIRS, contents
 from tests.support.engine_harness import EngineHarness, Talk
-from transports.question import title
+from transports.question_text import title
 
 ASKS = (ApprovalPolicy.UNTRUSTED, ApprovalPolicy.ON_FAILURE, ApprovalPolicy.ON_REQUEST)
 TITLE = "may it change what other agents do here?"

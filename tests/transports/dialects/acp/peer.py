@@ -7,7 +7,7 @@ from actors.vocabulary.ids import RequestId
 from tests.support.acp_client import words_of
 from tests.support.acp_judge import judge
 from tests.transports.dialects.mcp.daemon import Daemon
-from transports import requests as ask
+from transports import supervisor_requests as ask
 from transports.dialects.acp.dialect import AcpDialect
 from transports.dialects.acp.options import AcpOptions
 from transports.wire import LinesArrived

@@ -17,9 +17,9 @@ from tests.support import acp_judge
 from tests.support.acp_judge import judge
 from tests.support.any_event import event_of
 from transports.dialects.acp import v1, v2
-from transports.dialects.acp.teller import DELTAS, LEFT_OUT, LOST_TEXT, EventTranslator, question
-from transports.dialects.acp.told_calls import ShownCalls
-from transports.dialects.acp.told_texts import ShownTexts
+from transports.dialects.acp.event_translator import DELTAS, LEFT_OUT, LOST_TEXT, EventTranslator, question
+from transports.dialects.acp.shown_calls import ShownCalls
+from transports.dialects.acp.shown_texts import ShownTexts
 from transports.dialects.acp.updates import Remark, TurnState, Update
 
 SCHEMA = json.loads(Path(acp_judge.__file__).with_name("acp_v2.json").read_text())

@@ -10,7 +10,7 @@ from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.ids import CallId, ConversationId, ItemId
 from tests.transports.dialects.acp.peer import Editor, Json, daemon
 from tests.transports.dialects.mcp.daemon import Daemon
-from transports import requests as ask
+from transports import supervisor_requests as ask
 
 UNKNOWN = "6f1b1a0e-0000-4000-8000-000000000000"
 

@@ -8,7 +8,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import ApprovalPolicy, ReadOnly, SandboxMode, Settings, WorkspaceWrite
 from tests.transports.dialects.acp.peer import Editor, Json, daemon
-from transports import requests as ask
+from transports import supervisor_requests as ask
 from transports.dialects.acp.settings import Offers, mode_of, options_of, values_for
 
 WAYS: list[tuple[str, Json]] = [

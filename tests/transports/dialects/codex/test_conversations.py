@@ -21,7 +21,7 @@ from tests.transports.dialects.mcp.steps import (
     wants_to_run,
     wants_to_use_a_tool,
 )
-from transports import requests as ask
+from transports import supervisor_requests as ask
 from transports.dialect import Tell, Write
 
 

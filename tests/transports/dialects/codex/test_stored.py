@@ -10,7 +10,7 @@ from actors.vocabulary.settings import ApprovalPolicy
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import created, finished, nothing_open
-from transports import requests as ask
+from transports import supervisor_requests as ask
 from transports.dialects.codex.machine import saved_config
 
 

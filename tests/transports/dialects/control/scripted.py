@@ -10,19 +10,19 @@ from actors.messages.conversation import CancelRequest, ToConversation
 from actors.messages.effects import Deliver, EndSubscription
 from actors.messages.routing import ToRegistry
 from actors.vocabulary import answers as a
-from actors.vocabulary import spent
+from actors.vocabulary import spent_amounts
 from actors.vocabulary.ids import ConnectionId, ConversationId, InputId, TurnId
 from actors.vocabulary.records import Head, HeadPage, ListPlace, ListQuery, Page, Record
 from actors.vocabulary.settings import Settings
 from tests.support.control_judge import judge
-from transports import requests as ask
+from transports import supervisor_requests as ask
 from transports.dialect import Action, Ask, Client, Tell, Write
 from transports.dialects.control.dialect import ControlDialect
 
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")
 TWO = ConversationId("22222222-2222-4222-8222-222222222222")
 SETTINGS = Settings(model="m", cwd=Path("/src"))
-AMOUNTS = {name: getattr(spent.NOTHING, name) for name in spent.AMOUNTS}
+AMOUNTS = {name: getattr(spent_amounts.NOTHING, name) for name in spent_amounts.AMOUNTS}
 AGENT = {
     "name": "claude",
     "title": "Claude Code",

@@ -10,7 +10,7 @@ from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.settings import BusyPolicy, Decision
 from tests.transports.dialects.control.scripted import ONE, TWO, Scripted, content, head, page_of
 from transports.dialects.control.methods import METHODS
-from transports.requests import Search
+from transports.supervisor_requests import Search
 
 NAMED = {"conversation": ONE}
 GOOD: dict[str, dict[str, Any]] = {

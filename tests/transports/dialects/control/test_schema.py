@@ -5,17 +5,17 @@ from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
 from actors.vocabulary import answers
-from actors.vocabulary.agent_now import AgentDescription, AgentOptionValue
+from actors.vocabulary.agent_description import AgentDescription, AgentOptionValue
 from actors.vocabulary.errors import AlreadyAnswered, Overloaded
 from actors.vocabulary.records import Head
 from tests.support.control_judge import SCHEMA, document
 from tools.reference.errors import with_errors
 from transports.dialects.control.api import shapes
-from transports.dialects.control.api.described import DESCRIPTIONS
+from transports.dialects.control.api.method_descriptions import DESCRIPTIONS
 from transports.dialects.control.api.results import MEMBERS
 from transports.dialects.control.methods import METHODS
 from transports.hello import UnknownProtocol
-from transports.requests import SearchHit, StoredConversation
+from transports.supervisor_requests import SearchHit, StoredConversation
 
 SHAPES: dict[type[object], type[BaseModel]] = {
     answers.Done: shapes.Empty,

@@ -7,7 +7,7 @@ from actors.vocabulary.answers import TurnResult
 from actors.vocabulary.ids import TurnId
 from tests.actors.conversation.words import message
 from tests.support.core_driver import Core, caller
-from transports.dialects.kit.endings import LAST_WORDS, ending_of
+from transports.dialects.kit.turn_endings import LAST_WORDS, ending_of
 
 ANN = caller("ann")
 

@@ -13,7 +13,7 @@ from transports.dialect import Action, Ask, Tell
 from transports.dialects.kit.refusals import MethodError, prefix_refusals
 from transports.dialects.kit.requests import Requests
 from transports.dialects.kit.script import Script, Scripts, ask, command, look_up, look_up_each
-from transports.requests import AskStatus, PlainAnswer
+from transports.supervisor_requests import AskStatus, PlainAnswer
 
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")
 

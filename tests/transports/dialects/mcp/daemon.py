@@ -41,7 +41,7 @@ from actors.vocabulary.records import Append
 from actors.vocabulary.settings import ApprovalPolicy, Settings
 from tests.fakes.journal import FakeJournal
 from tests.fakes.stopwatch import StoppedWatch
-from transports import requests as ask
+from transports import supervisor_requests as ask
 from transports.connection import Connection, ConnectionDeps
 from transports.dialect import Client, Dialect
 from transports.messages import ServiceAnswer, ServiceRequest

@@ -17,7 +17,7 @@ from tests.transports.dialects.mcp.steps import (
     text_of,
     wants_to_run,
 )
-from transports import requests as ask
+from transports import supervisor_requests as ask
 
 INTERRUPTED = "Turn interrupted"
 NOT_BEGUN = "Turn interrupted by its caller before it began"

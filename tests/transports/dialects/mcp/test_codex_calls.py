@@ -13,7 +13,7 @@ from actors.vocabulary.ids import CallId, ConnectionId, ItemId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import began, finished, link_to, nothing_open, text_of
-from transports import requests as ask
+from transports import supervisor_requests as ask
 from transports.dialect import Write
 
 

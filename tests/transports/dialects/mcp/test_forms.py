@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from actors.conversation.fitting import fit_answer
+from actors.conversation.fitting_answers import fit_answer
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.ids import ConversationId

@@ -16,7 +16,7 @@ from actors.vocabulary.ids import ConversationId, ItemId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import created
-from transports import patience
+from transports import throttle
 from transports.codex_events import seed_message
 
 DRAWS = st.data()
@@ -237,10 +237,10 @@ def live_through(data: st.DataObject, length: int, *, answer_cancelled: bool) ->
 def test_a_run_is_the_same_on_a_machine_that_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = count()
     slow = SimpleNamespace(perf_counter=lambda: next(seconds), thread_time=lambda: next(seconds))
-    monkeypatch.setattr(patience, "time", slow)
+    monkeypatch.setattr(throttle, "time", slow)
     daemon = Daemon()
     McpClient(daemon).begin("ping")
-    daemon.clock.advance(patience.LONGEST_S)
+    daemon.clock.advance(throttle.LONGEST_S)
     assert not daemon.busy()  # nobody was made to pause, so nobody goes on now
 
 

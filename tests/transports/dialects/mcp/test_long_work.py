@@ -11,7 +11,7 @@ from actors.vocabulary.settings import Decision
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import link_to, nothing_open, wants_to_run
-from transports import requests as ask
+from transports import supervisor_requests as ask
 
 
 def started(client: McpClient, **arguments: Any) -> tuple[ConversationId, int]:

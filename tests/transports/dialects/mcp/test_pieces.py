@@ -15,7 +15,7 @@ from transports.dialects.mcp.protocol.options import McpOptions, with_hello
 from transports.dialects.mcp.protocol.revisions import Initialize, peer
 from transports.dialects.mcp.protocol.transcript import as_markdown
 from transports.jsonrpc import JsonObject
-from transports.requests import Person
+from transports.supervisor_requests import Person
 
 PLAIN = "67e5504410b1426f9247bb680e5fe0c8"
 HYPHENATED = "67e55044-10b1-426f-9247-bb680e5fe0c8"

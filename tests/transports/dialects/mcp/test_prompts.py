@@ -7,7 +7,7 @@ import pytest
 from actors.vocabulary.errors import InvalidInput
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient, StatelessClient
-from transports import requests as ask
+from transports import supervisor_requests as ask
 
 PROMPT = {"name": "review", "description": "Look.", "arguments": [{"name": "file", "required": True}]}
 

@@ -14,9 +14,9 @@ from transports.dialect import Client, Write
 from transports.dialects.codex.methods import METHODS
 from transports.dialects.mcp.dialect import McpDialect
 from transports.dialects.mcp.protocol.introduction import HANDSHAKE, LISTED_TOOLS, SUPPORTED
+from transports.dialects.mcp.protocol.offline_answers import OfflineAnswers
 from transports.dialects.mcp.protocol.options import McpOptions
 from transports.dialects.mcp.protocol.replay import McpReplay
-from transports.dialects.mcp.protocol.table import OfflineAnswers
 from transports.dialects.mcp.protocol.tools import BY_NAME
 
 CHOICES = (LISTED_TOOLS, ("codex",), (), tuple(reversed([*BY_NAME])), ("codex", "nonsense", "answer_approval"))

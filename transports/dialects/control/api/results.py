@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from actors.messages.effects import Slice
-from actors.vocabulary.agent_now import MODE, MODEL, AgentDescription, AgentOptionValue
+from actors.vocabulary.agent_description import MODE, MODEL, AgentDescription, AgentOptionValue
 from actors.vocabulary.answers import (
     AcceptedInput,
     AnsweredApproval,
@@ -26,7 +26,7 @@ from actors.vocabulary.ids import ConversationId, InputId, RequestId, TurnId
 from actors.vocabulary.records import Head, Record
 from transports import jsonrpc
 from transports.jsonrpc import JsonObject
-from transports.requests import PlainAnswer, SearchHit, StoredConversation
+from transports.supervisor_requests import PlainAnswer, SearchHit, StoredConversation
 
 quoted = json.encoder.encode_basestring  # encodes a string, faster than the general encoder
 

@@ -3,7 +3,7 @@
 from actors.vocabulary.errors import Overloaded
 from actors.vocabulary.ids import ConversationId, SubscriptionId
 from transports.dialect import Client
-from transports.dialects.kit.client import ClientState
+from transports.dialects.kit.client_state import ClientState
 from transports.dialects.kit.methods import MethodCall
 
 LIMIT = 256  # per connection; an editor reads a handful

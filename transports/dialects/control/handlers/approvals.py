@@ -8,7 +8,7 @@ from actors.vocabulary.answers import (
 )
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import ApprovalId
-from transports import requests as r
+from transports import supervisor_requests as r
 from transports.dialects.control.api import params as p
 from transports.dialects.control.api.results import question_rows
 from transports.dialects.control.api.subscriptions import ControlCall

@@ -13,13 +13,12 @@ from actors.vocabulary.answers import (
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import ListQuery
-from transports import requests as r
+from transports import supervisor_requests as r
 from transports.dialect import Ask
 from transports.dialects.control.api import params as p
 from transports.dialects.control.api.results import Raw, answer_json, row
 from transports.dialects.control.api.subscriptions import ControlCall
-from transports.dialects.control.handlers.naming import ask_named_conversation
-from transports.dialects.kit.changing import change_settings
+from transports.dialects.control.handlers.named_conversation import ask_named_conversation
 from transports.dialects.kit.creation import settings_request
 from transports.dialects.kit.identifiers import fresh_conversation
 from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
@@ -29,6 +28,7 @@ from transports.dialects.kit.script import (
     conversation_named,
     look_up,
 )
+from transports.dialects.kit.settings_changes import change_settings
 from transports.jsonrpc import JsonObject
 
 LARGEST = 19  # digits of the largest number in the journal

@@ -7,7 +7,7 @@ from actors.vocabulary.answers import (
     Summary,
 )
 from actors.vocabulary.ids import ConnectionId, ConversationId
-from transports import requests as r
+from transports import supervisor_requests as r
 from transports.dialects.control.api import params as p
 from transports.dialects.control.api.results import with_readers
 from transports.dialects.control.api.subscriptions import ControlCall

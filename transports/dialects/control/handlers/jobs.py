@@ -1,6 +1,6 @@
 """Background commands."""
 
-from transports import requests as r
+from transports import supervisor_requests as r
 from transports.dialects.control.api import params as p
 from transports.dialects.control.api.subscriptions import ControlCall
 from transports.dialects.kit.script import (

@@ -10,7 +10,7 @@ from actors.vocabulary.answers import (
 from actors.vocabulary.errors import GreenroomError, InvalidInput
 from actors.vocabulary.ids import ConversationId, SubscriptionId
 from actors.vocabulary.records import Record
-from transports import requests as r
+from transports import supervisor_requests as r
 from transports.dialect import Ask
 from transports.dialects.control.api import params as p
 from transports.dialects.control.api.results import Raw, envelope

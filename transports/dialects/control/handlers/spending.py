@@ -1,7 +1,7 @@
 """Budgets, and spending."""
 
 from actors.messages import conversation as m
-from transports import requests as r
+from transports import supervisor_requests as r
 from transports.dialects.control.api import params as p
 from transports.dialects.control.api.subscriptions import ControlCall
 from transports.dialects.kit.script import (

@@ -13,12 +13,11 @@ from actors.vocabulary.errors import GreenroomError, InvalidInput
 from actors.vocabulary.ids import ConversationId, InputId
 from actors.vocabulary.items import InputItem, TextItem
 from actors.vocabulary.settings import Task
-from transports import requests as r
+from transports import supervisor_requests as r
 from transports.dialects.control.api import params as p
 from transports.dialects.control.api.results import answer_json, queue
 from transports.dialects.control.api.subscriptions import ControlCall
-from transports.dialects.control.handlers.naming import ask_named_conversation
-from transports.dialects.kit.endings import send_input
+from transports.dialects.control.handlers.named_conversation import ask_named_conversation
 from transports.dialects.kit.script import (
     Script,
     ask,
@@ -28,6 +27,7 @@ from transports.dialects.kit.script import (
     look_up,
     look_up_each,
 )
+from transports.dialects.kit.turn_endings import send_input
 from transports.jsonrpc import JsonObject
 
 BUSY = frozenset({"starting", "running", "waiting", "interrupting"})

@@ -13,16 +13,21 @@ from actors.vocabulary.items import TextItem
 from actors.vocabulary.settings import BusyPolicy
 from transports.dialect import Ask, Tell
 from transports.dialects.kit.creation import begin, make_settings
-from transports.dialects.kit.endings import send_input
 from transports.dialects.kit.identifiers import conversation_id
 from transports.dialects.kit.refusals import MethodError, prefix_refusals
 from transports.dialects.kit.script import Script
+from transports.dialects.kit.turn_endings import send_input
 from transports.dialects.mcp.calls.results import ToolError, text, tool_error
 from transports.dialects.mcp.protocol.answers import Answers, bad_answers
 from transports.dialects.mcp.protocol.arguments import CodexArguments, CodexReplyArguments
 from transports.dialects.mcp.protocol.decoding import Undecodable, decode, without_effect
 from transports.dialects.mcp.protocol.notifications import follow_progress
-from transports.dialects.mcp.protocol.rounds import (
+from transports.dialects.mcp.protocol.seal import digest
+from transports.dialects.mcp.protocol.sinks import CallSink, call_reader
+from transports.dialects.mcp.protocol.state import McpCall, McpState
+from transports.dialects.mcp.protocol.task_states import begin_task, describe_task
+from transports.dialects.mcp.protocol.turn_requests import TurnRequest
+from transports.dialects.mcp.protocol.turn_rounds import (
     PendingQuestions,
     Round,
     give_answers,
@@ -30,13 +35,8 @@ from transports.dialects.mcp.protocol.rounds import (
     last_round,
     until_asked,
 )
-from transports.dialects.mcp.protocol.seal import digest
-from transports.dialects.mcp.protocol.sinks import CallSink, call_reader
-from transports.dialects.mcp.protocol.standing import begin_task, describe_task
-from transports.dialects.mcp.protocol.state import McpCall, McpState
-from transports.dialects.mcp.protocol.turn_requests import TurnRequest
 from transports.jsonrpc import JsonObject
-from transports.requests import RememberEnvironment
+from transports.supervisor_requests import RememberEnvironment
 
 UNREADABLE = "Failed to parse configuration for Codex tool"
 INTERRUPTED = "Turn interrupted"

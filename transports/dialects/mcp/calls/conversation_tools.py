@@ -8,10 +8,10 @@ from actors.vocabulary.errors import GreenroomError, UnknownConversation
 from actors.vocabulary.ids import RequestId
 from actors.vocabulary.records import ListQuery
 from transports.dialect import Ask
+from transports.dialects.kit.conversation_readers import FULL
 from transports.dialects.kit.creation import begin, make_settings
 from transports.dialects.kit.identifiers import fresh_conversation
 from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
-from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.refusals import prefix_refusals
 from transports.dialects.kit.script import Script, command, look_up
 from transports.dialects.mcp.calls.results import ToolError, payload
@@ -19,7 +19,7 @@ from transports.dialects.mcp.protocol import arguments as a
 from transports.dialects.mcp.protocol.sinks import StreamSink, disconnection
 from transports.dialects.mcp.protocol.state import McpCall, McpState
 from transports.jsonrpc import JsonObject
-from transports.requests import RememberEnvironment
+from transports.supervisor_requests import RememberEnvironment
 
 PAGE = 100
 TAKEN_OVER = "New stream() took over"

@@ -14,11 +14,11 @@ from transports.dialects.mcp.calls.results import with_link
 from transports.dialects.mcp.protocol.answers import answers_in
 from transports.dialects.mcp.protocol.introduction import MISSING_CAPABILITY, TASKS
 from transports.dialects.mcp.protocol.revisions import McpParams
-from transports.dialects.mcp.protocol.rounds import Round, give_answers, question
-from transports.dialects.mcp.protocol.standing import TaskState, describe_task, read_state
 from transports.dialects.mcp.protocol.state import McpCall
+from transports.dialects.mcp.protocol.task_states import TaskState, describe_task, read_state
 from transports.dialects.mcp.protocol.tasks import TaskId, task_named
 from transports.dialects.mcp.protocol.turn_requests import TurnRequest
+from transports.dialects.mcp.protocol.turn_rounds import Round, give_answers, question
 from transports.jsonrpc import JsonObject
 
 

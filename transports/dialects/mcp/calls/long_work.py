@@ -8,19 +8,19 @@ from actors.vocabulary.items import TextItem
 from actors.vocabulary.records import Record
 from actors.vocabulary.settings import BusyPolicy
 from transports.dialect import Ask
+from transports.dialects.kit.conversation_readers import FULL
 from transports.dialects.kit.creation import begin, make_settings
-from transports.dialects.kit.endings import past_end
-from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.script import Script, ask, command
-from transports.dialects.mcp.calls.own import find_conversation
+from transports.dialects.kit.turn_endings import past_end
+from transports.dialects.mcp.calls.greenroom_tools import find_conversation
 from transports.dialects.mcp.calls.results import ToolError, payload, text
 from transports.dialects.mcp.protocol import arguments as a
+from transports.dialects.mcp.protocol.conversation_waits import Wait, WaitSink
 from transports.dialects.mcp.protocol.elicitation import message
 from transports.dialects.mcp.protocol.state import McpCall
 from transports.dialects.mcp.protocol.transcript import as_markdown
-from transports.dialects.mcp.protocol.waits import Wait, WaitSink
 from transports.jsonrpc import JsonObject
-from transports.requests import FindApprovalPlaces, ReadHistory, RememberEnvironment
+from transports.supervisor_requests import FindApprovalPlaces, ReadHistory, RememberEnvironment
 from transports.waiting_words import waits
 
 PAGE = 256  # events in one answer; the next call continues after them

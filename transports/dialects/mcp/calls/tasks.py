@@ -10,11 +10,11 @@ from actors.vocabulary.events import APPROVAL_REQUESTS, TERMINAL
 from actors.vocabulary.ids import ConversationId
 from transports import jsonrpc
 from transports.dialect import Write
-from transports.dialects.kit.endings import end_of
+from transports.dialects.kit.conversation_readers import SinkReader
 from transports.dialects.kit.questions import APPROVAL_RESOLVED, waiting_text
-from transports.dialects.kit.readers import SinkReader
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script, command
+from transports.dialects.kit.turn_endings import end_of
 from transports.dialects.mcp.calls import codex, long_work
 from transports.dialects.mcp.calls.results import ToolError, with_link
 from transports.dialects.mcp.protocol import resources

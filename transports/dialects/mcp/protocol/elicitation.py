@@ -5,7 +5,7 @@ the place, in the text of every surface, and last the agent's own words.
 """
 
 from actors.conversation.choices import choices, options_of
-from actors.conversation.fitting import OPTION, YES
+from actors.conversation.fitting_answers import OPTION, YES
 from actors.vocabulary.events import (
     FORM_LIMITS,
     ApplyPatchApprovalRequest,
@@ -18,8 +18,8 @@ from actors.vocabulary.events import (
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.quoting import quote_command
 from actors.vocabulary.settings import Decision
-from actors.vocabulary.visible import misleading_places
-from transports import question
+from actors.vocabulary.visible_text import misleading_places
+from transports import question_text
 from transports.codex_questions import as_codex_question, as_command
 from transports.dialects.kit.questions import Reply
 from transports.jsonrpc import JsonObject
@@ -85,7 +85,7 @@ def message(request: ApprovalRequest, *, more: bool) -> str:
     if complete and not more and request.reason is None and not unsaid:
         return opening
     see = f"`greenroom approvals {request.approval_id}` shows all of it"
-    facts = question.question_lines(event, most=LINES_SHOWN, see=see)
+    facts = question_text.question_lines(event, most=LINES_SHOWN, see=see)
     return f"{opening}\n{facts.text}"
 
 
@@ -105,7 +105,7 @@ def _opening(request: ApprovalRequest) -> tuple[str, bool]:
         case ApplyPatchApprovalRequest():
             return "Allow Codex to apply proposed code changes?", True
         case _:
-            return f"The agent asks: {question.title(request.model_dump(mode='json'))}", False
+            return f"The agent asks: {question_text.title(request.model_dump(mode='json'))}", False
 
 
 def reply_of(result: object) -> Reply:

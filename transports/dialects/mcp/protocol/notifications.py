@@ -9,10 +9,10 @@ from actors.vocabulary.events import ACTIVITIES
 from transports import jsonrpc
 from transports.codex_events import CodexEvent
 from transports.dialect import Action, Wake, Write
-from transports.dialects.kit.client import ClientState
+from transports.dialects.kit.client_state import ClientState
 from transports.dialects.kit.script import Script, Scripts, look_up
 from transports.dialects.mcp.protocol.turn_requests import TurnRequest
-from transports.question import command_line
+from transports.question_text import command_line
 
 
 def withdrawal(number: int, reason: str) -> bytes:

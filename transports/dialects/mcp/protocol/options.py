@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from transports.dialects.mcp.protocol.introduction import LISTED_TOOLS
-from transports.requests import Person
+from transports.supervisor_requests import Person
 
 NOTHING_SET = Person()
 Twins = Literal["auto"] | bool

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from transports.bridge.messages import Id, Message
-    from transports.dialects.mcp.protocol.table import OfflineAnswers
+    from transports.dialects.mcp.protocol.offline_answers import OfflineAnswers
 
 CANCELLED = "notifications/cancelled"
 DISCONNECTED = "notifications/stream_disconnected"

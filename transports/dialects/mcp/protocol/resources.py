@@ -8,10 +8,10 @@ from actors.vocabulary.errors import GreenroomError, UnknownConversation
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Head, ListQuery, Record
 from transports import jsonrpc
+from transports.dialects.kit.conversation_readers import FULL
 from transports.dialects.kit.identifiers import EVENTS, PREFIX, named_by, uri_of
 from transports.dialects.kit.paged_history import RecentMessages, read_all
 from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
-from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script, look_up
 from transports.dialects.mcp.protocol.notifications import follow_list

@@ -10,9 +10,9 @@ from actors.vocabulary.ids import ConversationId, RequestId, TurnId
 from transports import jsonrpc
 from transports.codex_events import CodexEvent, event_notification, history_of, initial_state, translate_slice
 from transports.dialect import Wake, Write
+from transports.dialects.kit.conversation_readers import SinkReader
 from transports.dialects.kit.paged_history import RecentMessages
 from transports.dialects.kit.questions import DISMISSED_REASON, describe_question, waiting_text
-from transports.dialects.kit.readers import SinkReader
 from transports.dialects.mcp.protocol.elicitation import elicitation
 from transports.dialects.mcp.protocol.notifications import note_activity, tell_progress
 from transports.dialects.mcp.protocol.revisions import TELLS_MORE

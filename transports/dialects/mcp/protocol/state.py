@@ -9,18 +9,18 @@ from actors.vocabulary.ids import Caller, ConversationId, RequestId
 from transports import jsonrpc
 from transports.dialect import Client, Introduce, Write
 from transports.dialects.kit.bounded import Bounded
+from transports.dialects.kit.conversation_readers import SinkReader
 from transports.dialects.kit.methods import MethodCall
-from transports.dialects.kit.readers import SinkReader
-from transports.dialects.kit.reading import ReadingState
+from transports.dialects.kit.reading_state import ReadingState
 from transports.dialects.mcp.protocol.answers import Answers
+from transports.dialects.mcp.protocol.conversation_waits import Wait
 from transports.dialects.mcp.protocol.decoding import without_effect
 from transports.dialects.mcp.protocol.listening_request import ListeningRequest
 from transports.dialects.mcp.protocol.notifications import ClientLog, withdrawal
 from transports.dialects.mcp.protocol.options import McpOptions
-from transports.dialects.mcp.protocol.repeats import RepeatableMessage, Repeats
+from transports.dialects.mcp.protocol.repeated_requests import RepeatableMessage, Repeats
 from transports.dialects.mcp.protocol.revisions import LAST_WITH_TWINS, WITH_BATCHES, Era, Introduction
 from transports.dialects.mcp.protocol.turn_requests import ProgressToken, TurnRequests
-from transports.dialects.mcp.protocol.waits import Wait
 from transports.jsonrpc import Params
 
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Mapping
 
 from actors.vocabulary.events import APPROVAL_REQUESTS
 from actors.vocabulary.records import Record
-from actors.vocabulary.visible import visible
+from actors.vocabulary.visible_text import visible
 from transports.jsonrpc import JsonObject
 from transports.notices import NOTICES, Notice
-from transports.question import command_line, sandbox_text, summary
+from transports.question_text import command_line, sandbox_text, summary
 from transports.tool_uses import read_as
 
 CONTEXT = "**Context**"

@@ -1,0 +1,238 @@
+"""`greenroom inspect, restart, rename, fork, archive, rm, export, import`: look after stored conversations."""
+
+import os
+import shlex
+import sys
+import tempfile
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+from actors.vocabulary.visible_text import visible
+from supervisor.cli.agent_status import inherited_by_agent, variables
+from supervisor.cli.kit import exits, ids
+from supervisor.cli.kit.arguments import directory, number
+from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.formatting import NOTHING, cut_to_width, one_line, plural
+from supervisor.cli.kit.json_output import escape_unseen, json_text
+from supervisor.cli.kit.listing import fill_template
+from supervisor.cli.kit.pager import open_pager
+from supervisor.cli.kit.problems import Problem, exit_of, report
+from supervisor.cli.setting import OPTIONS, settings_of_options
+
+LONG_S = 120.0  # for a history of a hundred thousand events
+PREVIEW_CELLS = 60  # cells for the preview of a conversation
+PIECE_CHARACTERS = 1 << 16  # of up to twelve bytes; small, so that other clients are served in between
+
+
+def inspect(chosen: Namespace) -> int:
+    with Control("inspect") as control:
+        found = ids.call(control, "conversation/get", chosen.conversation)
+        given = control.call("conversation/servers", conversation=found["conversation"])["servers"]
+    found = {"id": found.pop("conversation"), **found, "servers": given, **_agent_details(found["settings"])}
+    if chosen.format is not None:
+        print(fill_template(found, found, chosen.format))
+        return 0
+    with open_pager() as text:
+        print(json_text(found, 2), file=text or sys.stdout)
+    return 0
+
+
+def _agent_details(settings: Json) -> Json:
+    """The settings and the like that a third-party agent has by itself, and the variables that it gets."""
+    if not settings.get("agent"):
+        return {}
+    return {"brings": [thing._asdict() for thing in inherited_by_agent(settings)], "variables": variables(settings)}
+
+
+def restart(chosen: Namespace) -> int:
+    with Control("restart") as control:
+        ids.call(control, "conversation/restart", chosen.conversation)
+    print("restarted")
+    return 0
+
+
+def rename(chosen: Namespace) -> int:
+    name = ids.check_name(chosen.name) if chosen.name else None
+    with Control("rename") as control:
+        ids.call(control, "conversation/rename", chosen.conversation, name=name)
+    print(f"renamed to {name}" if name else "name removed")
+    return 0
+
+
+def fork(chosen: Namespace) -> int:
+    at = number(chosen.at, "seq") if chosen.at is not None else None
+    name = None if chosen.name is None else ids.check_name(chosen.name)
+    with Control("fork") as control:
+        copy = {"at": at, "name": name, "settings": settings_of_options(chosen)}
+        made = ids.call(control, "conversation/fork", chosen.conversation, LONG_S, **copy)
+    print(json_text(made) if chosen.json else made["conversation"])
+    return 0
+
+
+def archive(chosen: Namespace) -> int:
+    with Control("archive") as control:
+        archive = partial(ids.call, control, "conversation/archive", archived=not chosen.undo)
+        return _do_each(_look_up(control, chosen.conversation), archive, "unarchived" if chosen.undo else "archived")
+
+
+def remove(chosen: Namespace) -> int:
+    with Control("rm") as control:
+        if not (chosen.force or sys.stdin.isatty()):
+            raise Problem("rm can't ask for confirmation without a terminal", "use --force", "usage")
+        targets = _look_up(control, chosen.conversation)
+        if not chosen.force:
+            targets = _confirm(control, targets)
+        return _do_each(targets, partial(ids.call, control, "conversation/delete", timeout_s=LONG_S), "deleted")
+
+
+def export(chosen: Namespace) -> int:
+    with Control("export") as control:
+        if chosen.file in {None, "-"}:
+            for text in _text_of(control, chosen.conversation):
+                sys.stdout.write(escape_unseen(text))
+            return 0
+        count = _put(chosen.file, _text_of(control, chosen.conversation))
+    print(f"wrote {plural(count, 'line')} to {chosen.file}", file=sys.stderr)
+    return 0
+
+
+def _text_of(control: Control, reference: str) -> Iterator[str]:
+    """The export in pieces, because a history, or even a line of it, may be too large for one message."""
+    conversation, cursor = ids.resolve_id(control, reference), None
+    while True:
+        piece = control.call("conversation/export", LONG_S, conversation=conversation, cursor=cursor)
+        yield "\n".join(piece["lines"]) + ("" if piece.get("partial") else "\n")
+        cursor = piece["next_cursor"]
+        if cursor is None:
+            return
+
+
+def import_(chosen: Namespace) -> int:
+    cwd = directory(chosen.cwd)
+    pieces = _pieces(_read(chosen.file))
+    first = next(pieces)  # a file that can't be read is reported before anything else
+    with Control("import", environment=True) as control:
+        for piece, partial in chain([first], pieces):
+            _upload(control, lines=piece, upload="1", more=True, partial=partial)
+        made = _upload(control, lines=[], upload="1", new_id=chosen.new_id, cwd=cwd)
+    for change in made["changed"] if not chosen.json else ():
+        print(f"greenroom: {_difference(change, made['conversation'], chosen.file)}", file=sys.stderr)
+    print(json_text(made) if chosen.json else made["conversation"])
+    return 0
+
+
+def _difference(change: Json, conversation: str, file: str) -> str:
+    """The notice about a value of the imported file that the conversation does not have, and how to take it."""
+    name, asked, here = change["name"], visible(change["file"]) or NOTHING, visible(change["here"]) or NOTHING
+    told = f"the file asked for {name} {asked}; it has {here}, yours"
+    if not change["file"]:
+        return told
+    if asked != change["file"] or "…" in asked or name not in (*OPTIONS, "cwd"):
+        return f"{told}; to take it, write it into your config"
+    if name == "cwd":
+        words = ["greenroom", "import", file, "--new-id", "-C", change["file"]]
+    else:
+        words = ["greenroom", "set", ids.short_id(conversation), f"{name}={change['file']}"]
+    return f"{told}; to take it: {shlex.join(words)}"
+
+
+def _upload(control: Control, **params: object) -> Json:
+    return control.call("conversation/import", LONG_S, **params)
+
+
+def _pieces(lines: Iterable[str]) -> Iterator[tuple[list[str], bool]]:
+    """Pieces that each fit into a message, and whether the last line continues in the next piece."""
+    piece: list[str] = []
+    size = 0
+    for line in lines:
+        if piece and size + len(line) > PIECE_CHARACTERS:
+            yield piece, False
+            piece, size = [], 0
+        start = 0
+        while len(line) - start > PIECE_CHARACTERS:
+            yield [line[start : start + PIECE_CHARACTERS]], True
+            start += PIECE_CHARACTERS
+        piece.append(line[start:])
+        size += len(line) - start
+    yield piece, False
+
+
+def _look_up(control: Control, references: list[str]) -> dict[str, str]:
+    """The ids, each with the name to print. All are looked up before the first action, because that changes @last."""
+    found = {}
+    for reference in references:
+        whole = ids.daemon_reference(control, reference)
+        found[whole] = ids.short_id(whole) if whole != reference else reference
+    return found
+
+
+def _do_each(targets: dict[str, str], act: Callable[[str], object], done: str) -> int:
+    failures: list[Problem] = []
+    for reference, called in targets.items():
+        try:
+            act(reference)
+            print(f"{visible(called)}: {done}")
+        except Problem as problem:
+            if problem.exit == exits.DOWN:
+                raise
+            failures.append(problem)
+            report(problem, as_json=False)
+    return exit_of(failures, len(targets))
+
+
+def _confirm(control: Control, targets: dict[str, str]) -> dict[str, str]:
+    """Show the conversations and ask. Return whole ids, so that exactly the conversations shown are deleted."""
+    found = {}
+    for reference, called in targets.items():
+        conversation = ids.call(control, "conversation/get", reference)
+        whole = conversation["conversation"]
+        found[whole] = called
+        name = f" ({visible(conversation['name'])})" if conversation["name"] else ""
+        print(
+            f"{ids.short_id(whole)}{name}: {cut_to_width(one_line(conversation['preview'] or ''), PREVIEW_CELLS)}",
+            file=sys.stderr,
+        )
+    what = next(iter(targets.values())) if len(targets) == 1 else f"these {len(targets)} conversations"
+    print(f"Delete {visible(what)} for good? [y/N] ", end="", file=sys.stderr, flush=True)
+    try:
+        answer = sys.stdin.readline()
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        raise
+    if answer.strip().lower() not in {"y", "yes"}:
+        raise Problem("nothing was deleted")
+    return found
+
+
+def _put(path: str, texts: Iterable[str]) -> int:
+    """Write the file, whole or not at all, and readable by its owner only; return the number of lines."""
+    count = 0
+    try:
+        handle, draft = tempfile.mkstemp(dir=Path(path).parent, prefix=".greenroom-")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                for text in texts:
+                    file.write(text)
+                    count += text.count("\n")
+            Path(draft).replace(path)
+        except BaseException:
+            Path(draft).unlink()
+            raise
+    except OSError as error:
+        raise Problem(f"{path} can't be written: {error.strerror}") from error
+    return count
+
+
+def _read(path: str) -> Iterator[str]:
+    """The lines of the file that are not blank. U+2028 does not end a line."""
+    try:
+        with nullcontext(sys.stdin) if path == "-" else Path(path).open(encoding="utf-8", newline="\n") as file:
+            for line in file:
+                if line.strip():
+                    yield line.rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Problem(f"{path} can't be read: {getattr(error, 'strerror', None) or 'not UTF-8'}") from error

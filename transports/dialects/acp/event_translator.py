@@ -1,0 +1,353 @@
+"""Events to updates for one client in one session, with the state that this needs. Pure.
+
+Each event type is translated here or by the module for calls, or is in `LEFT_OUT` with the reason. The session's
+settings and title are noted on the way.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import ClassVar, cast
+
+from msgspec import Struct, field
+
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Summary
+from actors.vocabulary.items import ImageItem, InputItem, TextItem, first_words
+from actors.vocabulary.records import Record
+from actors.vocabulary.settings import Settings
+from actors.vocabulary.visible_text import visible
+from transports.dialects.acp import updates as u
+from transports.dialects.acp.calls import pending_call as asked_call
+from transports.dialects.acp.shown_calls import ShownCalls
+from transports.dialects.acp.shown_texts import SECTION, ShownTexts
+from transports.dialects.kit.bounded import Bounded
+from transports.notices import NOTICES
+from transports.question_text import question_lines
+
+STOP_REASONS = {
+    "completed": "end_turn",
+    "interrupted": "cancelled",
+    "replaced": "cancelled",
+    "lost": "cancelled",
+    "budget": "max_turn_requests",
+}
+LOST_TEXT = "The daemon was ended while this turn ran; what it had said is kept. Send a message to go on."
+LINES_SHOWN = 200  # lines of a question; the middle of a longer one is left out, and a line says so
+
+FORM = ev.type_of(ev.ElicitationApprovalRequest)  # no call is shown beside a form
+Event = Mapping[str, object]
+Updates = Iterator[u.Update]
+
+
+class EventTranslator(Struct, eq=False):
+    """`label`: our client's name in histories. `hears`: the client learns otherwise of a failed turn with these
+    inputs.
+
+    `replays`: this is history, of which only the end is the present state.
+    """
+
+    label: Callable[[], str]
+    texts: ShownTexts
+    calls: ShownCalls
+    echoes: bool = False  # the client gets its own messages, too
+    replays: bool = False
+    turns: bool = False  # a turn runs
+    hears: Callable[[Collection[str]], bool] = lambda _: False
+    inputs: set[str] = field(default_factory=set)  # taken by the running turn
+    failed: str | None = None  # the error of the running turn
+    waiting: set[str] = field(default_factory=set)  # approvals that the client knows to hold up the turn
+    settings: Settings | None = None
+    agent_options: ev.AgentOptions | None = None
+    commands: u.Commands | None = None
+    name: str | None = None
+    about: str = ""
+    usd: float = 0.0
+    counted_seq: int = 0  # `usd` includes spending up to here
+    updated: float = 0.0
+    usage: u.ContextUse | None = None
+    changed: bool = False  # settings are to be sent
+    sections: Bounded[str, int] = field(default_factory=Bounded)  # the current section of each open reasoning
+    finished: Bounded[str, tuple[int, int]] = field(default_factory=Bounded)  # its finished parts, their characters
+
+    @property
+    def title(self) -> str | None:
+        return self.name or self.about or None
+
+    def begin_anew(self) -> None:
+        """Begin a subscription: unfinished texts come from their beginning."""
+        self.texts.begin_anew()
+        self.calls.decoders.clear()
+
+    def take_over(self, summary: Summary) -> None:
+        """Take the session's state at the moment when its reader begins."""
+        self.turns = summary.turn is not None
+        # A name that was derived from the preview reads worse than the preview.
+        self.settings, self.name = summary.settings, None if summary.self_named else summary.name
+        self.about = self.about or summary.preview
+        self.usd, self.counted_seq, self.updated = summary.usd, summary.seq, summary.updated
+        if summary.context_tokens is not None and summary.context_window is not None:
+            self.usage = u.ContextUse(summary.context_tokens, summary.context_window, summary.usd or None)
+
+    # --- events ---------------------------------------------------------------------------------------------------
+
+    def take(self, record: Record) -> Updates:
+        event: Event = json.loads(record.body)
+        if record.type in ShownCalls.HANDLERS:
+            yield from self.calls.take(record.type, event)
+            if record.type == "approval_resolved":
+                yield from self._approval_resolved(str(event["approval_id"]))
+        elif record.type in ev.TERMINAL:
+            yield from self.calls.end_all()
+            yield from self._turn_ends(event, record)
+        elif record.type in self.HANDLERS:
+            yield from self.HANDLERS[record.type](self, event, record)
+
+    def delta(self, delta: ev.Delta) -> Updates:
+        match delta:
+            case ev.AgentMessageDelta(delta=text, item_id=item):
+                yield from self._piece("agent", item, self.texts.piece(item, text))
+            case ev.AgentReasoningDelta(delta=text, item_id=item):
+                section = self.sections.get(item, 0)
+                yield from self._piece("thought", _section(item, section), self.texts.piece(item, text))
+            case ev.AgentReasoningRawContentDelta(delta=text, item_id=item):
+                yield from self._piece("thought", _raw(item), self.texts.piece(_raw(item), text))
+            case ev.ExecCommandOutputDelta() | ev.ToolUseDelta():
+                yield from self.calls.delta(delta)
+
+    def lose(self, delta: ev.Delta) -> None:
+        """Note that pieces before this one are missing."""
+        match delta:
+            case ev.AgentMessageDelta(item_id=item) | ev.AgentReasoningDelta(item_id=item):
+                self.texts.lose(item)
+            case ev.AgentReasoningRawContentDelta(item_id=item):
+                self.texts.lose(_raw(item))
+            case _:
+                pass  # the newest output matters most
+
+    # --- texts ----------------------------------------------------------------------------------------------------
+
+    def _piece(self, voice: u.Voice, item: str, text: str) -> Updates:
+        if text:
+            yield u.MessagePiece(voice, item, text)
+
+    def _finish(self, voice: u.Voice, item: str, whole: str, missing: str) -> Updates:
+        """A finished text: whole if the client has none of it, else the missing rest."""
+        if missing and missing == whole:
+            yield u.Message(voice, item, (u.TextContent(whole),))
+        else:
+            yield from self._piece(voice, item, missing)
+
+    def _agent_message(self, event: Event, _: Record) -> Updates:
+        item, whole = str(event["item_id"]), str(event["message"])
+        yield from self._finish("agent", item, whole, self.texts.rest(item, whole))
+
+    def _agent_reasoning(self, event: Event, _: Record) -> Updates:
+        """A finished part. The pieces before it were those of all parts, one after the other."""
+        item, text = str(event["item_id"]), str(event["text"])
+        part, begin = self.finished.get(item, (0, 0))
+        yield from self._finish("thought", _section(item, part), text, self.texts.rest(item, text, begin))
+        self.finished[item] = part + 1, begin + len(text)
+
+    def _section_begins(self, event: Event, _: Record) -> Updates:
+        item = str(event["item_id"])
+        self.sections[item] = self.sections.get(item, 0) + 1
+        yield from ()
+
+    def _raw_reasoning(self, event: Event, _: Record) -> Updates:
+        name, whole = _raw(str(event["item_id"])), str(event["text"])
+        yield from self._finish("thought", name, whole, self.texts.rest(name, whole))
+
+    def _user_message(self, event: Event, record: Record) -> Updates:
+        message = ev.UserMessage.model_validate(event)
+        if message.input_id is not None:
+            self.inputs.add(message.input_id)
+        if message.kind is not ev.MessageKind.PLAIN:
+            return
+        if self.replays or self.echoes or message.by != self.label():
+            items = message.items or ((TextItem(text=message.message),) if message.message else ())
+            yield u.Message("user", message.input_id or message.item_id, tuple(map(_block, items)))
+        if not self.title:
+            self.about = first_words(message.items)
+            yield from self._title_update(record)
+
+    def _remark(self, text: str, record: Record, severity: u.Severity = "info") -> Updates:
+        if text:
+            yield u.Remark(severity, visible(text[:1].upper() + text[1:]), f"event-{record.seq}")
+
+    def _notice(self, event: Event, record: Record) -> Updates:
+        yield from self._remark(NOTICES[record.type](event), record)
+
+    def _warning(self, event: Event, record: Record) -> Updates:
+        yield from self._remark(str(event["message"]), record, "warning")
+
+    def _conversation_failed(self, event: Event, record: Record) -> Updates:
+        yield from self._remark(str(event["message"]), record, "error")
+
+    def _error(self, event: Event, _: Record) -> Updates:
+        """Note the error. The next event ends the turn and decides how it is shown."""
+        self.failed = str(event["message"])
+        yield from ()
+
+    def _plan(self, event: Event, _: Record) -> Updates:
+        steps = cast("list[dict[str, str]]", event["plan"])
+        yield u.PlanEntries(tuple(u.PlanEntry(step["step"], step["status"]) for step in steps))  # type: ignore[arg-type]  # stored
+
+    # --- turns ----------------------------------------------------------------------------------------------------
+
+    def _turn_begins(self, _: Event, __: Record) -> Updates:
+        self.turns, self.failed = True, None
+        self.inputs.clear()
+        if not self.replays:
+            yield u.TurnState("running")
+
+    def _turn_ends(self, event: Event, record: Record) -> Updates:
+        """The state, and its time: version 1 has no other message about the end for clients that watch."""
+        self.turns = False
+        self.waiting.clear()
+        how = str(event.get("reason") or ("failed" if self.failed else "completed"))
+        reason = STOP_REASONS.get(how, "error")
+        if how == "lost":
+            yield from self._remark(LOST_TEXT, record, "warning")
+        elif self.failed and (self.replays or reason != "error" or not self.hears(self.inputs)):
+            yield from self._remark(self.failed, record, "error")
+        if self.replays:
+            return
+        yield u.TurnState("idle", reason, self.failed if reason == "error" else None)
+        yield from self._title_update(record)
+
+    # --- questions ------------------------------------------------------------------------------------------------
+
+    def asks(self, request: ev.ApprovalRequest) -> Updates:
+        """The call that a question is about, if the client does not know it."""
+        ends_with_it = isinstance(request, ev.ElicitationApprovalRequest)
+        yield from self.calls.wait(question(request), request.approval_id if ends_with_it else None)
+
+    def _approval_resolved(self, approval: str) -> Updates:
+        waited = approval in self.waiting
+        self.waiting.discard(approval)
+        if waited and not self.waiting and self.turns and not self.replays:
+            yield u.TurnState("running")
+
+    def _approval_requested(self, event: Event, _: Record) -> Updates:
+        """The call of a question. The question itself follows; from a history, only if it still waits."""
+        request = ev.durable_adapter.validate_python(event)
+        assert isinstance(request, ev.ApprovalRequest)  # noqa: S101  # its type says so
+        yield from self.asks(request)
+
+    # --- the session ----------------------------------------------------------------------------------------------
+
+    def _title_update(self, record: Record) -> Updates:
+        if not self.replays:
+            yield u.SessionTitle(self.title, record.ts)
+
+    def _session_configured(self, event: Event, _: Record) -> Updates:
+        self.name = cast("str | None", event.get("name"))
+        yield from ()
+
+    def _conversation_renamed(self, event: Event, record: Record) -> Updates:
+        self.name = cast("str | None", event["name"])
+        yield from self._title_update(record)
+
+    def _agent_title(self, event: Event, record: Record) -> Updates:
+        self.about = " ".join(str(event["title"]).split())
+        if not self.name:
+            yield from self._title_update(record)
+
+    def _settings_changed(self, event: Event, _: Record) -> Updates:
+        self.settings = Settings.model_validate(event["settings"])
+        self.changed = True
+        yield from ()
+
+    def _agent_options(self, event: Event, _: Record) -> Updates:
+        self.agent_options = ev.AgentOptions.model_validate(event)
+        self.changed = True
+        yield from ()
+
+    def _agent_commands(self, event: Event, _: Record) -> Updates:
+        commands = ev.AgentCommands.model_validate(event).commands
+        self.commands = u.Commands(
+            tuple(u.SlashCommand(command.name, command.description, command.hint) for command in commands)
+        )
+        if not self.replays:
+            yield self.commands
+
+    def _token_count(self, event: Event, record: Record) -> Updates:
+        if record.seq > self.counted_seq:
+            self.usd += cast("float | None", event.get("cost_usd")) or 0.0
+        used, size = event.get("context_tokens"), event.get("context_window")
+        if not self.replays and isinstance(used, int) and isinstance(size, int):
+            yield u.ContextUse(max(0, used), max(0, size), self.usd or None)
+
+    HANDLERS: ClassVar[Mapping[str, Callable[["EventTranslator", Event, Record], Updates]]] = {
+        **dict.fromkeys(sorted(ev.APPROVAL_REQUESTS - {FORM}), _approval_requested),
+        "session_configured": _session_configured,
+        "user_message": _user_message,
+        "agent_message": _agent_message,
+        "agent_reasoning": _agent_reasoning,
+        "agent_reasoning_section_break": _section_begins,
+        "agent_reasoning_raw_content": _raw_reasoning,
+        "plan_update": _plan,
+        "token_count": _token_count,
+        "conversation_renamed": _conversation_renamed,
+        "agent_title": _agent_title,
+        "agent_commands": _agent_commands,
+        "settings_changed": _settings_changed,
+        "agent_options": _agent_options,
+        "error": _error,
+        "task_started": _turn_begins,
+        "stream_error": _warning,
+        "background_event": _warning,
+        "conversation_failed": _conversation_failed,
+        "compacted": _notice,
+        "kept_yes_used": _notice,
+        "queue_paused": _notice,
+    }
+
+
+def question(request: ev.ApprovalRequest) -> u.ToolUpdate:
+    """The call that a question is about, with the whole question."""
+    event = request.model_dump(mode="json")
+    see = f"`greenroom approvals {request.approval_id}` shows all of it"
+    return asked_call(event, question_lines(event, most=LINES_SHOWN, see=see).text)
+
+
+def _section(item: str, number: int) -> str:
+    """The message id of a section of a reasoning: the first has the item's own id."""
+    return f"{item}{SECTION}{number}" if number else item
+
+
+def _raw(item: str) -> str:
+    return f"{item}{SECTION}raw"
+
+
+def _block(item: InputItem) -> u.Block:
+    match item:
+        case TextItem(text=text):
+            return u.TextContent(text)
+        case ImageItem(image_url=url) if url.startswith("data:"):
+            mime, _, data = url.removeprefix("data:").partition(";base64,")
+            return u.Picture(mime, data)
+        case ImageItem(image_url=url):
+            return u.ResourceLink("a picture", url)
+        case _:
+            return u.ResourceLink(item.path.name, item.path.as_uri() if item.path.is_absolute() else str(item.path))
+
+
+DELTAS = frozenset(ev.type_of(kind) for kind in ev.DELTAS)
+LEFT_OUT: Mapping[str, str] = {
+    FORM: "put as a question",
+    **dict.fromkeys(("input_queued", "input_edited", "input_moved"), "told when a turn takes the input"),
+    "input_withdrawn": "its sender gets the answer to its prompt",
+    "queue_resumed": "the turns that follow are told",
+    "budget_reached": "an error with the same words follows",
+    "agent_session": "what there is to know about it is a `background_event` of its own",
+    "calls_left": "a count for budgets",
+    "model_requested": "a count for budgets",
+    "model_reasoning": "the model's own",
+    "tool_call": "what becomes of it is told",
+    "turn_diff": "each patch is told",
+    "conversation_archived": "it goes on to be read; a prompt is refused with the reason",
+    "conversation_restarted": "its next turn is told",
+    "get_history_entry_response": "for clients of Codex",
+    "shutdown_complete": "for clients of Codex",
+}
