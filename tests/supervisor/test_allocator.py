@@ -8,11 +8,11 @@ import pytest
 
 PROGRAM = """
 from pathlib import Path
-from supervisor.engine.allocator import Trimming, keep_little
+from supervisor.engine.allocator import MemoryTrimming, keep_little
 
 
 class Clock:
-    def after(self, delay_s, address, message):
+    def tell_later(self, delay_s, address, message):
         self.told = lambda: address.tell(message)
 
 def resident():
@@ -20,7 +20,7 @@ def resident():
 
 keep_little()
 clock = Clock()
-Trimming(clock, lambda work: work()).begin()
+MemoryTrimming(clock, lambda work: work()).begin()
 blocks = [bytearray(40_000) for _ in range(2_000)]
 kept = blocks[::20]
 del blocks

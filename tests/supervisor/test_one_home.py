@@ -152,7 +152,8 @@ def test_a_home_on_a_disk_without_sockets_has_its_daemon_in_a_directory_of_its_o
 ) -> None:
     ada = people("ada")
     code = (
-        "import sys; from supervisor.daemon import daemon_start, socket_place; socket_place._holds_sockets = lambda _: False;"
+        "import sys; from supervisor.daemon import daemon_start, socket_place;"
+        "socket_place._holds_sockets = lambda _: False;"
         "sys.exit(daemon_start.main(['--ready-fd', '1']))"
     )
     with subprocess.Popen(
