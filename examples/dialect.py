@@ -72,10 +72,10 @@ class LineDialect(Dialect):
         refusal = self._state.requests.refusal(number, urgent=verb is stop)
         if refusal is not None:
             return _lines(refusal.message)
-        self._state.requests.run(number, verb(self._state, rest.strip()), self._ended)
+        self._state.requests.run(number, verb(self._state, rest.strip()), self._write_outcome)
         return self._state.take_actions()
 
-    def _ended(self, _: RequestId, outcome: object) -> None:
+    def _write_outcome(self, _: RequestId, outcome: object) -> None:
         text = f"error: {outcome.message}" if isinstance(outcome, GreenroomError) else str(outcome)
         self._state.do(*_lines(text))
 

@@ -115,7 +115,7 @@ class AsyncClient(Api):
             case ScriptTimeLimit(limit_s):
                 return running.limit(limit_s)
             case NextNotification(subscription):
-                return await self._next(running.exchange, subscription, running.deadline)
+                return await self._next_notification(running.exchange, subscription, running.deadline)
             case ApiCall():
                 link = await self._open_link(running.deadline_in(self._reconnect_s if request.again else 0.0))
                 return running.note_subscription(
@@ -167,7 +167,7 @@ class AsyncClient(Api):
             link.forget(number, (answer.result(),) if answered else ())
             raise
 
-    async def _next(self, link: "_Link", subscription: str, deadline: float | None) -> Json:
+    async def _next_notification(self, link: "_Link", subscription: str, deadline: float | None) -> Json:
         async with _time_limit(deadline):
             while not link.has_next(subscription):
                 await link.arrival(subscription)
@@ -302,7 +302,7 @@ class AsyncEvents(AsyncIterator[E], Generic[E, C]):
             raise ClientClosed(CLIENT_CLOSED)
         self._begun, self._waiting = True, asyncio.current_task()
         try:
-            return await self._next()
+            return await self._next_event()
         except ClientClosed:
             if not self.ends_with_its_client:
                 raise
@@ -314,7 +314,7 @@ class AsyncEvents(AsyncIterator[E], Generic[E, C]):
         finally:
             self._waiting = None
 
-    async def _next(self) -> E:
+    async def _next_event(self) -> E:
         while not isinstance(step := self._next_step(), FoundEvent):  # if we are cancelled, it is asked again
             try:
                 self._step = await self._client._proceed(self._running, self._events, step)  # noqa: SLF001  # its other half
