@@ -12,17 +12,15 @@ from msgspec import Struct
 from actors.messages.conversation import Address
 from transports.framing import Line
 
-HIGH_WATER = (
-    256 * 1024
-)  # with more than this to write, nothing is read: a client that reads no answers can ask no more
+HIGH_WATER = 256 * 1024  # bytes to write; beyond it nothing is read: a client that reads no answers asks in vain
 LOW_WATER = 64 * 1024
 WRITE_LIMIT = 64 * 1024 * 1024  # bytes to write; four of the longest lines. Beyond it the client is cut off
-LINES = 64  # of one Arrived: a read may bring thousands, and the owner has other news to handle
+LINES = 64  # handed over at once: a read may bring thousands, and the owner has other news to handle
 HANGUP_GRACE_S = 5.0  # how long written bytes may take to leave after a hang-up
 
 
 class Parcel(Struct, frozen=True):
-    """Bytes to write. `left` is called when the last one was handed over; it never waits."""
+    """Bytes to write, and a callback for when the last byte was handed over; it never waits."""
 
     data: bytes
     on_sent: Callable[[], None] | None = None
@@ -59,7 +57,7 @@ class Wire(Protocol):
         ...
 
     def write(self, parcels: Sequence[Parcel], *, take_more: bool = False) -> None:
-        """Write in order. `take_more`: the last Arrived is done with."""
+        """Write in order. `take_more`: the lines handed over before are done with."""
         ...
 
     def hang_up(self, reason: str) -> None:

@@ -10,9 +10,7 @@ from actors.vocabulary.records import Record
 from transports.dialects.kit.script import Script, ask
 from transports.supervisor_requests import ReadHistory
 
-STATE_BYTES = (
-    8 << 20
-)  # bytes of messages in one answer: years of talk, and half of the line that a client must be able to read
+STATE_BYTES = 8 << 20  # of messages in one answer: years of talk, and half of the longest line that clients read
 
 
 class RecentMessages(Struct):

@@ -101,7 +101,7 @@ def _to_conversation(
 class RunningScript:
     """A script that waits for answers, collected by number and in order in place of their questions.
 
-    `ended` is called with the script's result or its refusal.
+    Its callback gets the script's result or its refusal.
     """
 
     script: Script[object]

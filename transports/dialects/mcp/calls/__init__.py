@@ -1,1 +1,1 @@
-"""The tools: `codex` has the two that run a turn, `conversation_tools` the four of August 2025, `own` our own."""
+"""The tools: the two of Codex that run a turn, the four of August 2025, and our own."""

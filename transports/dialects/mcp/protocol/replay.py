@@ -174,9 +174,8 @@ class McpReplay:
             notification(DISCONNECTED, {"_meta": {"conversationId": where}, "reason": why}) for where in self._streams
         ]
         chosen = self._holds.get(LEVEL, {}).get("params")
-        if (
-            not isinstance(chosen, dict) or chosen.get("level") not in QUIET
-        ):  # listeners have no notification of an end
+        # Listeners have no notification of their end.
+        if not isinstance(chosen, dict) or chosen.get("level") not in QUIET:
             for where in dict.fromkeys(self._listeners.values()):
                 data = f"{where} can't be listened to any more: {why}"
                 messages.append(notification(MESSAGE, {"level": "warning", "logger": "greenroom", "data": data}))
