@@ -35,11 +35,11 @@ lint: $(READY)
 types: $(READY)
 	@echo "==> types" && $(RUN)mypy
 
-reference: $(READY) ## write every generated page and schema anew
+reference: $(READY) ## write every generated page anew
 	@$(RUN)python -m tools.reference docs
 
 reference-check: $(READY)
-	@echo "==> generated pages and schemas"
+	@echo "==> generated pages"
 	@$(RUN)python -m tools.reference --check docs
 
 check: lint types reference-check test ## everything that must be green: format, lint, types, generated pages, tests

@@ -1,4 +1,4 @@
-"""`greenroom pid`, `socket`, `version` and `df`: print single facts, fit for scripts."""
+"""`greenroom pid`, `socket`, `version`, `df` and `schema`: print single facts, fit for scripts."""
 
 import os
 import sys
@@ -59,6 +59,14 @@ def _pid_of_silent_daemon(problem: Problem) -> int:
 def socket(_: Namespace) -> int:
     """Print the path, also if no daemon listens there."""
     print(socket_path(locate()))
+    return 0
+
+
+def schema(chosen: Namespace) -> int:
+    """Print a JSON Schema, which needs no daemon."""
+    from transports.dialects.control.schema import api_schema, events_schema  # a megabyte of models
+
+    print(json_text(events_schema() if chosen.what == "events" else api_schema(), 1))
     return 0
 
 

@@ -18,7 +18,7 @@ from transports.dialects.mcp.protocol import tools
 KEPT_BY_HAND = {"control-api.md"}  # but for a table, which has a test of its own
 
 
-def test_the_committed_pages_and_schemas_are_those_that_the_code_writes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_committed_pages_are_those_that_the_code_writes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--check", str(DOCS)]) == 0, capsys.readouterr().err
 
 

@@ -1,20 +1,19 @@
-"""Checks a daemon's messages by docs/schema/control.json, with a validator that is not ours."""
+"""Checks a daemon's messages by the schema of the control API, with a validator that is not ours."""
 
 import json
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
 
 from tests.support.control_peer import Message
-
-SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "schema" / "control.json"
+from transports.dialects.control.schema import api_schema
 
 
 @cache
 def document() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    """The schema as a client reads it: what `schema` answers, and `greenroom schema control` prints."""
+    found: dict[str, Any] = json.loads(json.dumps(api_schema()))
     return found
 
 

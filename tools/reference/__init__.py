@@ -1,1 +1,1 @@
-"""Pages and schemas of the documentation that are written from the code."""
+"""Pages of the documentation that are written from the code."""

@@ -1,4 +1,4 @@
-"""Write every page and schema that is made from the code, or name the committed ones that are out of date.
+"""Write every page and module that is made from the code, or name the committed ones that are out of date.
 
 python -m tools.reference [--check] docs
 """
@@ -9,17 +9,15 @@ from pathlib import Path
 
 from tools.reference.command_line import command_line_page
 from tools.reference.configuration import configuration_page
-from tools.reference.control import control_page, control_schema
+from tools.reference.control import control_page
 from tools.reference.errors import with_errors
-from tools.reference.events import events_page, events_schema
+from tools.reference.events import events_page
 from tools.reference.mcp import mcp_page, mcp_table
 from tools.reference.project_settings import project_settings_page
 from tools.reference.python import answers_module, events_module
 
 # Each writer is given the file's text, because only a table of some pages is made from the code.
 WRITERS: Mapping[str, Callable[[str], str]] = {
-    "schema/events.json": lambda _: events_schema(),
-    "schema/control.json": lambda _: control_schema(),
     "config.md": lambda _: configuration_page(),
     "control-api.md": with_errors,
     "reference/cli.md": lambda _: command_line_page(),

@@ -1,6 +1,5 @@
 """The page of the control API, from its schema and the tree of errors."""
 
-import json
 from collections.abc import Iterator
 
 from tools.reference.errors import error_rows
@@ -44,10 +43,6 @@ mean what they always mean.
 
 | code | number | may be tried again | meaning |
 |---|---|---|---|"""
-
-
-def control_schema() -> str:
-    return json.dumps(api_schema(), indent=1) + "\n"
 
 
 def control_page() -> str:

@@ -1,9 +1,6 @@
-"""The page of the events and their JSON Schema, from the vocabulary."""
+"""The page of the events, from the vocabulary."""
 
-import json
 from collections.abc import Iterable, Iterator
-
-from pydantic import TypeAdapter
 
 from actors.vocabulary import events as ev
 from tools.reference.members import Schema, member_table, one_line, page
@@ -15,8 +12,7 @@ HEAD = """# Events
 This page is written from the code by `make reference`.
 
 What happens in a conversation is a list of events. They are what the journal keeps, what `greenroom logs --json`
-prints, and what every client is shown in its own dialect. Programs find the same as JSON Schema in
-[events.json](../schema/events.json).
+prints, and what every client is shown in its own dialect. `greenroom schema events` prints the same as JSON Schema.
 
 ## Envelope
 
@@ -36,11 +32,6 @@ again. Somebody who attaches in the middle gets all of the unfinished text at on
 
 PARTS = """## What they are made of
 """
-
-
-def events_schema() -> str:
-    schema = TypeAdapter(ev.Envelope).json_schema(mode="serialization")
-    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=1) + "\n"
 
 
 def events_page() -> str:

@@ -35,6 +35,20 @@ CLIENTS_AND_HELP = (
         "runs. `greenroom acp login` is `greenroom login`: editors start it so.",
     ),
     Verb(
+        "schema",
+        "facts:schema",
+        "print the JSON Schema of the control API or of the events",
+        "greenroom schema control > control.json",
+        args=(
+            Arg(
+                "what",
+                "control: methods, answers, notifications and errors. events: an event in its envelope.",
+                choices=("control", "events"),
+            ),
+        ),
+        about="For programs that speak to the daemon. It is the schema of this version, and needs no daemon.",
+    ),
+    Verb(
         "login",
         "login:run",
         "store a model provider's key, or log an agent in",

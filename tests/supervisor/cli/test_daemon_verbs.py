@@ -12,6 +12,8 @@ import pytest
 from supervisor.daemon.daemon_lock import is_alive, lock_holder
 from supervisor.version import VERSION
 from tests.supervisor.cli.place import PATIENCE_S, Place, until
+from tests.support.control_judge import document
+from transports.dialects.control.schema import events_schema
 
 AT_ONCE = 20
 
@@ -129,6 +131,8 @@ def test_run_starts_a_daemon_and_says_so(quiet: Place) -> None:
 
 def test_what_is_asked_of_the_daemon(place: Place) -> None:
     assert Path(place.said("socket")) == place.home / "run" / "greenroom.sock"
+    assert place.json("schema", "control") == document()
+    assert place.json("schema", "events") == events_schema()
     assert place.json("version", "--json") == {"version": VERSION, "daemon": VERSION}
     assert place.said("--version") == f"greenroom {VERSION}"
     rows = {row["what"]: row for row in place.json("df", "--json")}

@@ -22,7 +22,7 @@ NAMES = {
     "approve", "deny", "wait", "inspect", "rename", "fork", "archive", "rm", "export", "import", "clients", "top",
     "pid", "socket", "version", "df", "config", "reload", "doctor", "mcp", "service", "completion", "help", "demo",
     "search", "skills", "jobs", "set", "agents", "mcp-servers", "compact", "queue", "usage", "budget",
-    "worktree", "login", "acp",
+    "worktree", "login", "acp", "schema",
 }  # fmt: skip
 ALIASES = {"shutdown": "down", "ps": "ls", "fg": "attach", "tail": "logs", "stop": "interrupt"}
 ALIASES |= {"mcp-server": "mcp"}
@@ -73,7 +73,7 @@ def test_what_needs_no_daemon_starts_none(quiet: Place) -> None:
     for words in (
         ("version",), ("socket",), ("df",), ("config", "path"), ("config", "check"), ("doctor",), ("help",),
         ("completion", "zsh"), ("service", "status"), ("service", "install", "--print"), ("down",), ("shutdown",),
-        ("__complete", "attach", ""),
+        ("schema", "events"), ("__complete", "attach", ""),
     ):  # fmt: skip
         quiet.run(*words, code=None)
         assert not (quiet.home / "run" / "greenroom.sock").exists(), words

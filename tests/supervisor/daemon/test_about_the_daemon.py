@@ -41,7 +41,7 @@ def test_it_says_how_much_waits_for_each_of_those_that_everybody_depends_on(clie
     assert client.call("daemon/status")["journalist"]["commits"] > 0
 
 
-def test_the_schema_it_answers_with_is_the_committed_one(client: ControlPeer) -> None:
+def test_the_schema_it_answers_with_is_the_one_that_its_messages_are_checked_by(client: ControlPeer) -> None:
     assert client.call("schema") == document()
 
 

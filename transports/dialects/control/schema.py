@@ -1,12 +1,15 @@
-"""The JSON Schema of the control API, from the models for params and answers."""
+"""The JSON Schemas of the control API and of events, from the models that validate requests and describe answers.
+
+Imported only when a client or a person asks for a schema: the models are a megabyte. Pure.
+"""
 
 from functools import cache
 from typing import Literal, cast
 
 from pydantic import TypeAdapter
 
-from transports.dialects.control.api.method_descriptions import DESCRIPTIONS
-from transports.dialects.control.api.shapes import NOTIFICATIONS, ErrorMessage
+from actors.vocabulary.events import Envelope
+from transports.dialects.control.described import DESCRIBED
 from transports.dialects.control.methods import METHODS
 from transports.jsonrpc import JsonObject
 
@@ -42,6 +45,12 @@ def api_schema() -> JsonObject:
         "error": schemas["error", "serialization"],
         **shared,
     }
+
+
+@cache
+def events_schema() -> JsonObject:
+    """An event in its envelope, as the journal keeps it and readers get it."""
+    return {"$schema": DIALECT, **TypeAdapter(Envelope).json_schema(mode="serialization")}
 
 
 def _adapter(shape: object) -> TypeAdapter[object]:

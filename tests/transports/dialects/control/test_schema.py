@@ -1,19 +1,26 @@
-"""The committed schema is valid, matches the answers, and is what the daemon sends."""
+"""The schema is valid, has words for everything, and matches the answers and the events that are written."""
+
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
 from actors.vocabulary import answers
-from actors.vocabulary.agent_description import AgentDescription, AgentOptionValue
+from actors.vocabulary import events as ev
+from actors.vocabulary.agent_now import AgentNow, OptionNow
 from actors.vocabulary.errors import AlreadyAnswered, Overloaded
 from actors.vocabulary.records import Head
-from tests.support.control_judge import SCHEMA, document
+from tests.actors.test_events import LITERAL
+from tests.docs.pages import DOCS
+from tests.support.control_judge import document
 from tools.reference.errors import with_errors
 from transports.dialects.control.api import shapes
 from transports.dialects.control.api.method_descriptions import DESCRIPTIONS
 from transports.dialects.control.api.results import MEMBERS
 from transports.dialects.control.methods import METHODS
+from transports.dialects.control.results import MEMBERS
+from transports.dialects.control.schema import events_schema
 from transports.hello import UnknownProtocol
 from transports.supervisor_requests import SearchHit, StoredConversation
 
@@ -35,7 +42,7 @@ SHAPES: dict[type[object], type[BaseModel]] = {
 
 
 def test_the_table_of_errors_is_on_the_page_and_a_wrong_one_is_replaced() -> None:
-    text = (SCHEMA.parents[1] / "control-api.md").read_text(encoding="utf-8")
+    text = (DOCS / "control-api.md").read_text(encoding="utf-8")
     for error in (AlreadyAnswered, Overloaded, UnknownProtocol):
         assert f"| `{error.code}` | {error.jsonrpc} |" in text
     assert with_errors(text.replace("-31004", "-31999")) == text
@@ -48,6 +55,16 @@ def test_every_part_of_it_is_a_schema() -> None:
     for part in parts:
         assert "$ref" not in part or part["$ref"].removeprefix("#/$defs/") in shared
     Draft202012Validator.check_schema({"$defs": shared})
+
+
+@pytest.mark.parametrize("literal", LITERAL, ids=lambda one: one["type"])
+def test_an_event_is_written_as_the_schema_of_events_says(literal: dict[str, Any]) -> None:
+    event = ev.event_adapter.validate_python(literal)
+    written = event.model_dump(mode="json")
+    envelope = {"conversation": "7f3a", "seq": 1, "ts": 1.0, "turn": None, "event": written}
+    judge = Draft202012Validator(events_schema())
+    judge.validate(envelope)
+    assert not judge.is_valid({**envelope, "event": {**written, "type": "no_such_thing"}})
 
 
 def test_every_method_and_every_member_of_its_params_has_words() -> None:
