@@ -84,9 +84,9 @@ class Newcomer:
         (environment / ".ready").touch()
 
     def editor(self) -> McpClient:
-        """Act as an editor: write the README's configuration, read it back, and start its command."""
+        """Act as an editor: write the configuration of the documentation, read it back, and start its command."""
         file = self.project / ".mcp.json"
-        file.write_text(_readme_says(self.clone), encoding="utf-8")
+        file.write_text(_entry_in(self.clone), encoding="utf-8")
         server = json.loads(file.read_text(encoding="utf-8"))["mcpServers"]["greenroom"]
         command = shutil.which(server["command"], path=self.env["PATH"])
         assert command is not None, f"there is no {server['command']} on the path"
@@ -106,9 +106,9 @@ def expanded(text: str, environ: Mapping[str, str]) -> str:
     return re.sub(pattern, lambda found: environ.get(found[1], found[0] if found[2] is None else found[2]), text)
 
 
-def _readme_says(clone: Path) -> str:
+def _entry_in(clone: Path) -> str:
     """The project's `.mcp.json`, as Claude Code and others read it."""
-    text = (clone / "README.md").read_text(encoding="utf-8")
+    text = (clone / "docs" / "how-to" / "editors.md").read_text(encoding="utf-8")
     _, _, section = text.partition("**Claude Code**")
     return next(block.text for block in blocks(section) if block.language == "json")
 

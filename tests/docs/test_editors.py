@@ -1,4 +1,4 @@
-"""The README's entries for editors, tried as far as possible without the editors.
+"""The entries for editors that speak MCP, tried as far as possible without the editors.
 
 An editor passes few variables to a server, and those that its entry names. The command of each entry is started that
 way, with a daemon of its own, and must create a conversation with the provider whose key the entry passes.
@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.docs.newcomer import expanded
-from tests.docs.pages import ROOT, blocks
+from tests.docs.pages import DOCS, blocks
 from tests.support.mcp_client import McpClient
 
 KEY = "sk-of-this-test"
-PROJECT = "/home/you/project"  # as the README writes it
+PAGE = DOCS / "how-to" / "editors.md"
+PROJECT = "/home/you/project"  # as the page writes it
 STRIPPED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")  # all that the SDKs of MCP pass on
 
 
@@ -59,9 +60,9 @@ EDITORS = {
 
 
 def entry(name: str) -> dict[str, Any]:
-    """The README's entry for this editor, which has only members that the editor knows."""
-    _, found, section = (ROOT / "README.md").read_text(encoding="utf-8").partition(f"**{name}**: ")
-    assert found, f"the README doesn't say how to add it to {name}"
+    """The page's entry for this editor, which has only members that the editor knows."""
+    _, found, section = PAGE.read_text(encoding="utf-8").partition(f"**{name}**: ")
+    assert found, f"the page doesn't say how to add it to {name}"
     (block, *_) = (one for one in blocks(section) if one.language in {"json", "toml"})
     assert block.language == ("toml" if name == "Codex" else "json")
     tree = tomllib.loads(block.text) if name == "Codex" else json.loads(block.text)
@@ -92,7 +93,7 @@ def home() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("name", EDITORS)
-def test_what_the_readme_gives_an_editor_reaches_the_provider_in_the_right_directory(name: str, home: Path) -> None:
+def test_an_entry_reaches_the_provider_with_its_key_in_the_right_directory(name: str, home: Path) -> None:
     server, project = entry(name), home / "project"
     project.mkdir()
     program, *words = command(server, project)
