@@ -43,7 +43,7 @@ def test_every_file_under_docs_is_reached_from_the_map() -> None:
 
 WANTED = (
     "tutorial.md", "architecture.md", "decisions.md", "how-to/approvals.md", "how-to/interrupting.md",
-    "how-to/recovering.md", "how-to/config.md", "how-to/sandbox.md", "how-to/several-editors.md",
+    "how-to/recovering.md", "how-to/sandbox.md", "how-to/several-editors.md",
     "how-to/migrating-from-codex-mcp-server.md", "reference/cli.md", "config.md", "reference/events.md",
     "reference/control-api.md",
 )  # fmt: skip

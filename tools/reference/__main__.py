@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tools.reference.command_line import command_line_page
-from tools.reference.configuration import configuration_page
+from tools.reference.configuration import with_keys
 from tools.reference.control import control_page
 from tools.reference.errors import with_errors
 from tools.reference.events import events_page
@@ -18,7 +18,7 @@ from tools.reference.python import answers_module, events_module
 
 # Each writer is given the file's text, because only a table of some pages is made from the code.
 WRITERS: Mapping[str, Callable[[str], str]] = {
-    "config.md": lambda _: configuration_page(),
+    "config.md": with_keys,
     "control-api.md": with_errors,
     "reference/cli.md": lambda _: command_line_page(),
     "reference/control-api.md": lambda _: control_page(),

@@ -1,30 +1,18 @@
-"""The page of the control API, from its schema and the tree of errors."""
+"""The page of the methods of the control API, from its schema."""
 
 from collections.abc import Iterator
 
-from tools.reference.errors import error_rows
 from tools.reference.events import parts_of_events
 from tools.reference.members import Schema, member_table, one_line, page, resolve_reference
 from transports.dialects.control.schema import api_schema
 
-HEAD = """# The control API
+HEAD = """# Methods of the control API
 
-This page is written from the code by `make reference`.
+This page is written from the code by `make reference`. [The control API](../control-api.md) says how to connect, how
+requests and events work, and has the table of [errors](../control-api.md#errors). `greenroom schema control` prints
+all of this as JSON Schema.
 
-What the command line uses, for your own programs: JSON-RPC 2.0, one message a line, over the daemon's unix socket,
-whose path `greenroom socket` prints. Only you may connect; there is no network port and no password.
-
-The first line says who you are and which dialect you speak:
-
-```json
-{"greenroom": {"protocol": 1, "dialect": "control", "client": {"name": "mine", "version": "1", "cwd": "/src"}}}
-```
-
-The answer names the daemon's version, and after that any request may follow; see [your own
-client](../how-to/your-own-client.md).
-
-Members that a method doesn't know are refused, so that a typing error is not ignored. `schema` answers with the JSON
-Schema of all of this. A request may be answered out of order; its `id` says which answer it is.
+A method refuses members that it doesn't know. Requests may be answered out of order; the `id` tells.
 """
 
 NOTIFICATIONS = """## Notifications
@@ -35,14 +23,6 @@ the next is sent when the last has left, so a slow reader gets fewer and longer 
 
 STRUCTURES = """## What they are made of
 """
-
-ERRORS = """## Errors
-
-An error has a number, a text for people, and `data` with a stable `code` and `retryable`. Numbers of JSON-RPC itself
-mean what they always mean.
-
-| code | number | may be tried again | meaning |
-|---|---|---|---|"""
 
 
 def control_page() -> str:
@@ -55,7 +35,7 @@ def control_page() -> str:
     parts.append(NOTIFICATIONS)
     for name, notification in schema["notifications"].items():
         parts += [f"### `{name}`\n", f"{notification['summary']}\n", *writer.members(notification["params"])]
-    parts += [STRUCTURES, *writer.structures(), ERRORS, *error_rows()]
+    parts += [STRUCTURES, *writer.structures()]
     return page(parts)
 
 

@@ -1,32 +1,15 @@
-"""The errors, as tables: those of the vocabulary, and those that the control API's own page has between its marks."""
+"""The table of errors on the page of the control API, from the classes of the vocabulary."""
 
 import re
 from collections.abc import Iterator
 
 from actors.vocabulary import errors
-from tools.reference.members import one_line
+from tools.reference.parts import with_part
 from transports import hello
-
-START, END = "<!-- errors -->", "<!-- /errors -->"
-
-
-def error_rows() -> Iterator[str]:
-    """The rows of the vocabulary's errors; the page's text has the few of other packages."""
-    kinds = [kind for kind in _descendants(errors.GreenroomError) if kind.__module__ == errors.__name__]
-    parents = {parent for kind in kinds for parent in kind.__bases__}  # by subclasses of this file alone
-    shown = (kind for kind in kinds if kind not in parents or "code" not in vars(kind))
-    rows = {(kind.jsonrpc, kind.code): kind for kind in shown}
-    for (number, code), kind in sorted(rows.items(), reverse=True):
-        meaning = one_line(kind.__doc__ or "") or code.replace("_", " ")
-        again = "yes" if kind.retryable else "no"
-        yield f"| `{code}` | {number} | {again} | {meaning} |"
 
 
 def with_errors(page: str) -> str:
-    """The page with the table between its marks."""
-    before, start, rest = page.partition(START)
-    _, end, after = rest.partition(END)
-    return f"{before}{start}\n\n{_table()}\n{end}{after}"
+    return with_part(page, "errors", _table())
 
 
 def _table() -> str:
@@ -36,7 +19,7 @@ def _table() -> str:
     for error in sorted(shown, key=lambda error: (-error.jsonrpc, error.code)):
         again = "yes" if error.retryable else ""
         rows.append(f"| `{error.code}` | {error.jsonrpc} | {again} | {_means(error)} |")
-    return "\n".join(rows) + "\n"
+    return "\n".join(rows)
 
 
 def _means(error: type[errors.GreenroomError]) -> str:
