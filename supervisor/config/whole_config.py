@@ -17,7 +17,7 @@ class Config(SharedKeys):
     agent: str | None = Field(
         None,
         description="The agent that carries out turns: `greenroom` (our own), a known one such as `claude`, `codex`, "
-        "`gemini` or `opencode`, or one of `agents`. Unset: `greenroom`. [More](how-to/agents.md).",
+        "`gemini` or `opencode`, or one of `agents`. Unset: `greenroom`. [More](agents.md).",
     )
     agents: Mapping[str, AgentTable] = Field(
         {}, description="Agents that speak ACP, by name; known ones need no table. Not read from Codex's file."

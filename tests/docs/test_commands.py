@@ -30,7 +30,7 @@ def needs_sandbox(page: Path) -> bool:
     """Whether the page needs a sandbox: without one its commands would ask for approval first."""
     return named(page) in {
         f"docs/{name}.md"
-        for name in ("tutorial", "how-to/agents", "how-to/interrupting", "how-to/recovering", "how-to/sandbox")
+        for name in ("tutorial", "agents", "how-to/interrupting", "how-to/recovering", "how-to/sandbox")
     }
 
 
