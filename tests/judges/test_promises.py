@@ -12,7 +12,7 @@ from tests.judges.promises.trial import Trial, asleep
 
 pytestmark = pytest.mark.long(takes_s=25)
 
-PAGE = DOCS / "how-to" / "migrating-from-codex-mcp-server.md"
+PAGE = DOCS / "mcp-promises.md"
 COMMAND = (sys.executable, "-P", "-m", "supervisor.cli.app", "mcp")
 SIDE_BY_SIDE = 3  # most of a trial is a server's start; the rest is waiting
 
@@ -38,6 +38,6 @@ def test_nothing_that_a_trial_has_started_is_left() -> None:
     assert not trial.home.exists()
 
 
-def test_the_page_on_migrating_has_every_promise_once_and_says_that_it_is_kept() -> None:
+def test_the_record_has_every_promise_once_as_kept() -> None:
     rows = [line.split(" | ")[:2] for line in PAGE.read_text(encoding="utf-8").splitlines() if " | kept | " in line]
     assert rows == [[f"| {one.words}", "kept"] for one in ALL]
