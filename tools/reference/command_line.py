@@ -10,8 +10,8 @@ HEAD = """# The command line
 
 This page is written from the code by `make reference`.
 
-`greenroom VERB [ARGUMENT…]`. Results go to standard output, messages to standard error. Only `up`, `run`, `demo` and
-`mcp` start the daemon; no other verb does.
+`greenroom VERB [ARGUMENT…]`. Results go to standard output, messages to standard error. Only `up`, `run`, `demo`,
+`mcp` and `acp` start the daemon; no other verb does.
 """
 
 

@@ -21,7 +21,7 @@ After `conversation/attach` events come as notifications. There is never more th
 the next is sent when the last has left, so a slow reader gets fewer and longer ones, and delays nobody.
 """
 
-STRUCTURES = """## What they are made of
+STRUCTURES = """## Their parts
 """
 
 

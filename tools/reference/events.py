@@ -11,26 +11,26 @@ HEAD = """# Events
 
 This page is written from the code by `make reference`.
 
-What happens in a conversation is a list of events. They are what the journal keeps, what `greenroom logs --json`
-prints, and what every client is shown in its own dialect. `greenroom schema events` prints the same as JSON Schema.
+A conversation is a list of events. The journal keeps them, `greenroom logs --json` prints them, and every client is
+shown them in its own dialect. `greenroom schema events` prints this page as JSON Schema.
 
 ## Envelope
 
 Our own API wraps each one:
 """
 
-DURABLE = """## What is kept
+DURABLE = """## Kept
 
 These have a `seq`, dense from 1 in their conversation. Nobody sees one before it is on disk.
 """
 
-DELTAS = """## What is only shown
+DELTAS = """## Only shown
 
 The unfinished tail of an item, as it comes. These have no `seq` and are not kept: the finished event says everything
-again. Somebody who attaches in the middle gets all of the unfinished text at once.
+again. A client that attaches in the middle gets all of the unfinished text at once.
 """
 
-PARTS = """## What they are made of
+PARTS = """## Their parts
 """
 
 

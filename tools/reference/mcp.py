@@ -30,7 +30,7 @@ All of them can be called. Which ones `tools/list` shows is the choice of `green
 
 RESOURCES = """## Resources
 
-| address | type | what it is |
+| address | type | content |
 |---|---|---|"""
 
 METHODS_HEAD = """## Conversation methods
