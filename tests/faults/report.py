@@ -22,7 +22,7 @@ LETTERS = {
     "H": "Hostile model servers",
     "M": "The whole daemon against a model",
     "W": "Writable roots",
-    "G": "Agents of others",
+    "G": "Third-party agents",
     "E": "Editors that speak ACP",
     "N": "Neighbours of a client that does its worst",
     "X": "Mixed load",
