@@ -8,9 +8,14 @@ from supervisor.config.command_environment import CORE
 from supervisor.config.config_problems import BUILT_IN_PROVIDERS
 from supervisor.config.key_types import KeyType
 from supervisor.config.mcp_servers import McpServer
-from supervisor.config.shared_keys import Inherit, ShellEnvironmentPolicy
-from supervisor.config.whole_config import Config
-from tools.reference.configuration import configuration_page
+from supervisor.config.models import Config
+from supervisor.config.shape import KeyType
+from supervisor.config.shared import Inherit, ShellEnvironmentPolicy
+from supervisor.engine.command_environment import CORE
+from tests.docs.pages import DOCS
+from tools.reference.configuration import with_keys
+
+PAGE = (DOCS / "config.md").read_text(encoding="utf-8")
 
 
 def models(model: type[BaseModel] = Config) -> Iterator[type[BaseModel]]:
@@ -23,7 +28,7 @@ def models(model: type[BaseModel] = Config) -> Iterator[type[BaseModel]]:
 
 
 def test_every_key_of_every_table_has_a_description_and_is_on_the_page() -> None:
-    page = configuration_page()
+    page = with_keys(PAGE)
     for model in models():
         for name, info in model.model_fields.items():
             assert info.description, f"{model.__name__}.{name}"
@@ -37,10 +42,9 @@ def test_every_field_of_ours_that_measures_time_or_size_says_its_unit() -> None:
                 assert name.endswith(("_seconds", "minutes", "usd")) or model in (PriceTable, McpServer)
 
 
-def test_what_the_page_says_in_prose_is_what_the_code_does() -> None:
-    page = configuration_page()
-    assert str(OLLAMA_PORT) in page
-    assert all(f"`{name}`" in page for name in BUILT_IN_PROVIDERS)
+def test_the_prose_of_the_page_agrees_with_the_code() -> None:
+    assert str(OLLAMA_PORT) in PAGE
+    assert all(f"`{name}`" in PAGE for name in BUILT_IN_PROVIDERS)
     named = ShellEnvironmentPolicy.model_fields["inherit"].description or ""
     assert set(named.partition("(")[2].partition(")")[0].split()) == CORE
     assert [member.value for member in Inherit] == ["all", "core", "none"]
