@@ -8,10 +8,8 @@ from supervisor.config.command_environment import CORE
 from supervisor.config.config_problems import BUILT_IN_PROVIDERS
 from supervisor.config.key_types import KeyType
 from supervisor.config.mcp_servers import McpServer
-from supervisor.config.models import Config
-from supervisor.config.shape import KeyType
-from supervisor.config.shared import Inherit, ShellEnvironmentPolicy
-from supervisor.engine.command_environment import CORE
+from supervisor.config.shared_keys import Inherit, ShellEnvironmentPolicy
+from supervisor.config.whole_config import Config
 from tests.docs.pages import DOCS
 from tools.reference.configuration import with_keys
 

@@ -7,9 +7,9 @@ from enum import Enum
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from supervisor.config.models import Config
-from supervisor.config.shape import KeyType
-from supervisor.config.shared import WITHOUT_EFFECT
+from supervisor.config.key_types import KeyType
+from supervisor.config.shared_keys import WITHOUT_EFFECT
+from supervisor.config.whole_config import Config
 from tools.reference.parts import with_part
 
 

@@ -9,7 +9,8 @@ from typing import Literal, cast
 from pydantic import TypeAdapter
 
 from actors.vocabulary.events import Envelope
-from transports.dialects.control.described import DESCRIBED
+from transports.dialects.control.api.method_descriptions import DESCRIPTIONS
+from transports.dialects.control.api.shapes import NOTIFICATIONS, ErrorMessage
 from transports.dialects.control.methods import METHODS
 from transports.jsonrpc import JsonObject
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from actors.vocabulary import answers
 from actors.vocabulary import events as ev
-from actors.vocabulary.agent_now import AgentNow, OptionNow
+from actors.vocabulary.agent_description import AgentDescription, AgentOptionValue
 from actors.vocabulary.errors import AlreadyAnswered, Overloaded
 from actors.vocabulary.records import Head
 from tests.actors.test_events import LITERAL
@@ -19,7 +19,6 @@ from transports.dialects.control.api import shapes
 from transports.dialects.control.api.method_descriptions import DESCRIPTIONS
 from transports.dialects.control.api.results import MEMBERS
 from transports.dialects.control.methods import METHODS
-from transports.dialects.control.results import MEMBERS
 from transports.dialects.control.schema import events_schema
 from transports.hello import UnknownProtocol
 from transports.supervisor_requests import SearchHit, StoredConversation
