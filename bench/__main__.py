@@ -175,7 +175,7 @@ PARTS: dict[str, tuple[str, Part]] = {
     "anatomy": ("What the time of a turn goes into", anatomy_part),
     "streaming": ("Streams", partial(on_stage, streaming_part)),
     "interrupting": ("Interrupts", partial(on_stage, interrupting_part)),
-    "agents": ("Agents of others", agents.part),
+    "agents": ("Third-party agents", agents.part),
     "parking": ("Conversations that sleep in the life that opened them", parking.parking),
     "restarting": ("Restart", restarting_part),
     "doors": ("Bridge and command line", doors_part),

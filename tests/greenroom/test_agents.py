@@ -1,4 +1,4 @@
-"""Agents of others through both clients: listed as the client has them, and tried."""
+"""Third-party agents through both clients: listed as the client has them, and tried."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Behind Greenroom, agents of others and our own keep every promise of the judge that applies to them."""
+"""Behind Greenroom, third-party agents and our own keep every promise of the judge that applies to them."""
 
 import sys
 from pathlib import Path
@@ -21,7 +21,7 @@ import json, sys
 for line in sys.stdin:
     print(json.dumps({"jsonrpc": "2.0", "id": json.loads(line)["id"], "result": {}}), flush=True)
 """
-SIDE_BY_SIDE = 2  # an agent of others fills a processor while it starts
+SIDE_BY_SIDE = 2  # a third-party agent fills a processor while it starts
 
 
 def installed(name: str) -> bool:

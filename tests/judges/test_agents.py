@@ -1,4 +1,4 @@
-"""Agents of others, from npm, as backends: a turn, a question, a stop, a killed daemon, memory. Nobody's network.
+"""Third-party agents, from npm, as backends: a turn, a question, a stop, a killed daemon, memory. Nobody's network.
 
 Each is asked to do what it does in an editor, behind a real daemon, with a model server of ours on this machine.
 """

@@ -1,4 +1,4 @@
-"""An agent of others that an MCP client names in the `config` of its call."""
+"""A third-party agent that an MCP client names in the `config` of its call."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Tools of agents of others, for clients that know commands and patches alone, and as a question."""
+"""Tools of third-party agents, for clients that know commands and patches alone, and as a question."""
 
 from typing import Any
 

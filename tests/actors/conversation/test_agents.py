@@ -1,4 +1,4 @@
-"""Agents of others as a conversation knows them: their sessions, what they use, and turns that they begin."""
+"""Third-party agents as a conversation knows them: their sessions, what they use, and turns that they begin."""
 
 import pytest
 

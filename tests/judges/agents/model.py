@@ -1,4 +1,4 @@
-"""A model server for agents of others, on the four wires that they speak. What it answers stands in the prompt.
+"""A model server for third-party agents, on the four wires that they speak. What it answers stands in the prompt.
 
 Agents put words of their own around a prompt, so only lines that begin with `@@` count: `@@say WORDS`,
 `@@run COMMAND`, `@@outside COMMAND` (which asks to leave the agent's own sandbox), `@@slow COUNT MS [WORD]`,

@@ -1,4 +1,4 @@
-"""A conversation with an agent of others, as `ls`, `status` and `inspect` show it."""
+"""A conversation with a third-party agent, as `ls`, `status` and `inspect` show it."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""A conversation that goes from an agent of others to our own and back: each knows what the other did."""
+"""A conversation that goes from a third-party agent to our own and back: each knows what the other did."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""MCP servers that a client gives, and an agent of others in a whole engine: what its session is begun with."""
+"""MCP servers that a client gives, and a third-party agent in a whole engine: what its session is begun with."""
 
 import json
 import sys
