@@ -239,7 +239,7 @@ def test_a_prompt_whose_turn_was_lost_is_cancelled_behind_a_message(own_stage: S
         assert len(own_stage.asked("sleep")) == 1
 
 
-# --- third-party agents -----------------------------------------------------------------------------------------------
+# --- third-party agents ---------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
