@@ -25,7 +25,7 @@ from supervisor.work.sandbox.roots import Protection
 from supervisor.work.sandbox.sandbox import Sandbox
 from tests.faults.conftest import Measure
 from tests.faults.report import Row
-from tests.supervisor.agent.place import git, on_linux
+from tests.supervisor.work.place import git, on_linux
 
 pytestmark = on_linux
 STEPS = {"quick": 60, "soak": 6_000}

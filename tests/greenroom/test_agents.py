@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import greenroom
-from tests.supervisor.agent.acp.alive import alive
-from tests.supervisor.agent.acp.scripted import agent_table
+from tests.supervisor.agents.acp.alive import alive
+from tests.supervisor.agents.acp.scripted import agent_table
 from tests.support.daemon_process import DaemonProcess
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.scenarios.stage import CONFIG, WIRE, Stage
-from tests.supervisor.agent.acp.scripted import agent_table
+from tests.supervisor.agents.acp.scripted import agent_table
 from tests.support.acp_client import AcpClient, Json, SocketLine
 from tests.support.bridge import wait_until
 from tests.support.home import Home

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.supervisor.agent.acp.scripted import agent_table
+from tests.supervisor.agents.acp.scripted import agent_table
 from tests.support.home import Home
 from tests.support.mcp_client import McpClient
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.supervisor.agent.acp.scripted import agent_table
+from tests.supervisor.agents.acp.scripted import agent_table
 from tests.supervisor.cli.place import Place, a_place
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from supervisor.cli.pictures import MOST_BYTES
-from tests.supervisor.agent.acp.scripted import NAME, agent_table
+from tests.supervisor.agents.acp.scripted import NAME, agent_table
 from tests.supervisor.cli.place import Place, a_place
 from tests.support.engine_harness import provider
 from tests.support.model_server import ModelServer

@@ -11,7 +11,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.agent_description import AgentDescription, AgentOptionValue
 from actors.vocabulary.errors import AlreadyAnswered, Overloaded
 from actors.vocabulary.records import Head
-from tests.actors.test_events import LITERAL
+from tests.actors.vocabulary.test_events import LITERAL
 from tests.docs.pages import DOCS
 from tests.support.control_judge import document
 from tools.reference.errors import with_errors

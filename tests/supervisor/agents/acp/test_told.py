@@ -1,0 +1,37 @@
+"""Tools that an agent uses and what it costs, as the journal and the ledger have them, in a whole engine."""
+
+from pathlib import Path
+
+import pytest
+
+from actors.vocabulary import events as ev
+from tests.supervisor.agents.acp.scripted import scripted, talk_with
+
+
+def test_a_command_and_an_edit_are_told_with_what_came_of_them(tmp_path: Path) -> None:
+    with scripted(tmp_path) as harness:
+        talk = talk_with(harness)
+        talk.ask("run echo hi; then edit new.txt: words")
+        ran, edited = talk.all(ev.ToolUseEnd)
+        assert (ran.command[-1], ran.output.strip(), ran.status, ran.reads_as) == (
+            "echo hi",
+            "hi",
+            "completed",
+            "command",
+        )
+        assert edited.reads_as == "patch"
+        assert [Path(path).name for path in edited.changes] == ["new.txt"]
+        assert len(talk.all(ev.ToolUseBegin)) == len(talk.all(ev.ToolUseEnd))
+
+
+def test_what_an_agent_costs_is_entered_once_also_when_its_process_is_another(tmp_path: Path) -> None:
+    with scripted(tmp_path, f"sessions={tmp_path / 'sessions'}") as harness:
+        talk = talk_with(harness)
+        talk.ask("usage 10 100 0.5; then say one")
+        talk.ask("usage 20 100 0.75; then say two")
+        harness.restart()
+        talk.ask("usage 20 100 0.25; then say three")
+        counts = talk.all(ev.TokenCount)
+        assert [one.cost_usd for one in counts] == [0.5, 0.25, 0.25]
+        assert (counts[-1].provider, counts[-1].context_tokens, counts[-1].context_window) == ("scripted", 20, 100)
+        assert talk.summary().spent.usd == pytest.approx(1.0)
