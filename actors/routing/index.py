@@ -7,13 +7,16 @@ from collections.abc import ItemsView, Iterable
 
 from msgspec.structs import replace
 
-from actors.messages.journal import ReadList
-from actors.routing.entry import Entry, EntryStatus
-from actors.vocabulary.answers import ConversationList, PendingApprovals
+from actors.messages.effects import ReplyTo
+from actors.messages.journal import FindReference, ReadList
+from actors.messages.routing import ListConversations
+from actors.routing.entry import UNOWNED, Entry, EntryStatus
+from actors.vocabulary.answers import ConversationList, PendingApprovals, ResolvedReference
 from actors.vocabulary.ids import Caller, ConversationId
 from actors.vocabulary.records import Head, HeadPage, ListPlace, ListQuery
 
 IN_MEMORY = frozenset({"starting", "running", "interrupting", "waiting", "idle"})  # states without sleepers
+LIST_LIMIT = 1000  # rows of a page, whatever is asked for
 
 
 class ConversationIndex:
@@ -35,8 +38,13 @@ class ConversationIndex:
     def items(self) -> ItemsView[ConversationId, Entry]:
         return self._entries.items()
 
-    def add(self, conversation: ConversationId, entry: Entry) -> None:
-        self._entries[conversation] = entry
+    def is_live(self, conversation: ConversationId) -> bool:
+        entry = self._entries.get(conversation)
+        return entry is not None and entry.status not in UNOWNED
+
+    def add(self, entry: Entry) -> Entry:
+        self._entries[entry.conversation] = entry
+        return entry
 
     def forget(self, conversation: ConversationId) -> None:
         del self._entries[conversation]
@@ -61,7 +69,7 @@ class ConversationIndex:
         )
         return PendingApprovals(tuple(requests))
 
-    def awake_page(self, query: ListQuery) -> HeadPage:
+    def _awake_page(self, query: ListQuery) -> HeadPage:
         """A page of conversations in one of these states. `key` of a place: how many up to it have its time."""
         heads = [head for head in self._visible_heads() if _fits(head, query)]
         heads.sort(key=lambda head: (-_time(head, query), head.conversation))
@@ -74,7 +82,20 @@ class ConversationIndex:
         before = sum(_time(head, query) == at for head in heads[: first + query.limit])
         return HeadPage(tuple(shown), ListPlace(at, before), len(heads))
 
-    def lookup_of(self, query: ListQuery, caller: Caller) -> ReadList:
+    def resolve(self, reference: str, caller: Caller) -> ReplyTo | FindReference:
+        if self.is_live(ConversationId(reference)):
+            return ReplyTo(caller, ResolvedReference(ConversationId(reference)))
+        return FindReference(reference, caller)
+
+    def page(self, asked: ListConversations, caller: Caller) -> ReplyTo | ReadList:
+        query = replace(asked.query, limit=min(asked.query.limit, LIST_LIMIT))
+        if asked.only is not None:
+            return ReadList(query, caller, only=asked.only[:LIST_LIMIT])
+        if query.state in IN_MEMORY:
+            return ReplyTo(caller, self._awake_page(query))
+        return self._lookup_of(query, caller)
+
+    def _lookup_of(self, query: ListQuery, caller: Caller) -> ReadList:
         """The lookup of a page. On disk a sleeping conversation is idle, and a broken one in any state."""
         match query.state:
             case "parked":
@@ -87,7 +108,8 @@ class ConversationIndex:
     def complete_page(self, lookup: ReadList, page: HeadPage) -> HeadPage:
         """The page from the disk, brought up to date from memory."""
         query, place = lookup.query, page.next
-        heads = [(self._entries.get(row.conversation) or Entry()).visible_head(row) or row for row in page.heads]
+        entries = (self._entries.get(row.conversation) or Entry(row.conversation) for row in page.heads)
+        heads = [entry.visible_head(row) or row for entry, row in zip(entries, page.heads, strict=True)]
         total = page.total - sum(
             entry.head is not None and _fits(entry.head, query)
             for entry in map(self._entries.get, lookup.leaving_out)

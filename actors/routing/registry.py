@@ -115,7 +115,7 @@ class Registry(Actor[RegistryInput]):
         try:
             self._deps.journalist.tell(Erase(conversation, self.address))
         except ActorGone as gone:  # the daemon is stopping
-            self._perform_all(self._routing.take_erased(ConversationErased(conversation, gone)))
+            self.on_receive(ConversationErased(conversation, gone))
 
     def _look_up(self, effect: AskDirectory) -> None:
         """Ask the directory. There is an answer in time, if need be an error."""
@@ -123,7 +123,7 @@ class Registry(Actor[RegistryInput]):
         try:
             self._directory.tell(RunLookup(number, lookup, self.address))
         except ActorGone as gone:  # the daemon is stopping
-            self._perform_all(self._routing.take_lookup(LookupDone(number, LookupFailed(lookup, gone))))
+            self.on_receive(LookupDone(number, LookupFailed(lookup, gone)))
             return
         late = DeadlineExceeded(f"the journal was not read in {LOOKUP_S:g} s; try again")
         self._deps.clock.tell_later(LOOKUP_S, self.address, LookupDone(number, LookupFailed(lookup, late)))

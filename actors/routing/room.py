@@ -11,11 +11,19 @@ from actors.vocabulary.ids import ConversationId
 
 
 class Room:
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self.most = most
         self._used: dict[ConversationId, None] = {}  # the live ones, longest unused first
         self._candidates: Iterator[ConversationId] | None = None  # of those who were not asked yet
         self.asked_to_leave: ConversationId | None = None
         self.waiting: deque[ConversationId] = deque()
+
+    def __len__(self) -> int:
+        return len(self._used)
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._used) >= self.most
 
     def use(self, conversation: ConversationId) -> None:
         """Note that a live conversation was used."""
@@ -24,6 +32,7 @@ class Room:
 
     def leave(self, conversation: ConversationId) -> None:
         self._used.pop(conversation, None)
+        self.take_answer(conversation)
 
     def next_to_ask(self, may_be_idle: Callable[[ConversationId], bool]) -> ConversationId | None:
         """The next conversation to ask; None if none is left that might leave."""

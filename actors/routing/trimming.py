@@ -1,49 +1,65 @@
-"""The deletion of surplus and old conversations, in batches looked up on disk. Part of the registry; pure.
+"""The deletion of surplus and old conversations, in batches looked up on disk. Part of the registry's core; pure.
 
 A batch is as old as its lookup, so conversations that were started since then are spared until the next time.
 """
 
 from collections import deque
-from collections.abc import Iterable
 
-from actors.messages.routing import Trim
+from actors.messages.journal import FindSurplus
+from actors.messages.routing import EraseRows, Trim
+from actors.routing.decisions import Decisions
+from actors.routing.entry import Entry
+from actors.routing.index import ConversationIndex
 from actors.vocabulary.ids import ConversationId
 
 BATCH = 100  # conversations that are looked up at once
 
 
-class ConversationTrimming:
-    def __init__(self) -> None:
-        self.wanted: Trim | None = None  # while it is under way
+class Trimming:
+    def __init__(self, index: ConversationIndex) -> None:
+        self._index = index
         self._left: deque[ConversationId] = deque()
-        self._started: set[ConversationId] = set()
+        self._started: set[ConversationId] = set()  # since the lookup
         self._is_last = False
+        self.wanted: Trim | None = None  # while it is under way
+        self.quiescing = False
 
     def note_start(self, conversation: ConversationId) -> None:
         if self.wanted is not None:
             self._started.add(conversation)
 
-    def begin_batch(self) -> None:
-        """Begin a batch: from now on the conversations that start are noted."""
+    def start(self, wanted: Trim) -> Decisions:
+        under_way, self.wanted = self.wanted is not None, wanted
+        return () if under_way else self._look_for_surplus(wanted)
+
+    def _look_for_surplus(self, wanted: Trim) -> Decisions:
         self._started.clear()
+        awake = frozenset(conversation for conversation, entry in self._index.items() if not entry.is_asleep)
+        return [FindSurplus(wanted.most, wanted.untouched_since, BATCH, awake)]
 
-    def take_batch(self, surplus: Iterable[ConversationId]) -> None:
+    def take_batch(self, surplus: tuple[ConversationId, ...]) -> Decisions:
         self._left = deque(surplus)
-        self._is_last = len(self._left) < BATCH
+        self._is_last = len(surplus) < BATCH
+        return self._erase_next() or self.end()
 
-    def next_to_delete(self) -> ConversationId | None:
-        """The next conversation to delete, if it was not started meanwhile; None if the batch is over."""
-        while self._left:
+    def go_on(self) -> Decisions:
+        """Delete the next conversation, or look for another batch, if this one was not the last."""
+        erased = self._erase_next()
+        if erased or self._is_last or self.wanted is None or self.quiescing:
+            return erased or self.end()
+        return self._look_for_surplus(self.wanted)
+
+    def _erase_next(self) -> list[EraseRows]:
+        """Delete one conversation at a time, as live ones need the disk first. Woken ones are left alone."""
+        while self._left and not self.quiescing:
             conversation = self._left.popleft()
-            if conversation not in self._started:
-                return conversation
-        return None
+            entry = self._index.get(conversation)
+            if conversation not in self._started and (entry is None or entry.is_asleep):
+                return [(entry or self._index.add(Entry(conversation))).begin_removal(None)]
+        return []
 
-    def next_wish(self) -> Trim | None:
-        """The wish for which another batch is to be looked up; None if this one was the last."""
-        return None if self._is_last else self.wanted
-
-    def end(self) -> None:
+    def end(self) -> Decisions:
         self.wanted = None
         self._left.clear()
         self._started.clear()
+        return ()

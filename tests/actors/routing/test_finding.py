@@ -31,7 +31,8 @@ from actors.messages.routing import (
     Resolve,
     ToRegistry,
 )
-from actors.routing.core import LOOKUPS_LIMIT, STASH_LIMIT
+from actors.routing.core import STASH_LIMIT
+from actors.routing.lookups import LOOKUPS_LIMIT
 from actors.routing.registry import LOOKUP_S
 from actors.vocabulary.answers import (
     AcceptedInput,

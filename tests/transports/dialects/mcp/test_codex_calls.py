@@ -223,7 +223,7 @@ def test_what_goes_wrong_before_a_turn_is_a_tool_error_of_one_shape(tool: str, a
 
 def test_a_conversation_that_cannot_start_is_told_so() -> None:
     daemon = Daemon()
-    daemon._routing._max_live = 0
+    daemon._routing = Routing(max_live=0)
     text = text_of(McpClient(daemon).result("codex", {"prompt": "x"}))
     assert text.startswith("Failed to start Codex session: ")
     assert "greenroom.limits.live_sessions" in text
