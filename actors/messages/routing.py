@@ -221,7 +221,7 @@ class EraseRows(Struct, frozen=True):
 
 
 class AskDirectory(Struct, frozen=True):
-    """Have something looked up on disk. Answered by LookedUp with the same number, perhaps more than once."""
+    """Have something looked up on disk. Answered by LookupDone with the same number, perhaps more than once."""
 
     number: int
     lookup: Lookup

@@ -8,6 +8,7 @@ import pytest
 
 from actors.messages.effects import Deliver, Slice
 from actors.messages.orders import Completed, Crashed, InputWanted, ModelFailed
+from actors.routing import Routing
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ConnectionId, ItemId
 from tests.transports.dialects.mcp.daemon import Daemon
