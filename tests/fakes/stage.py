@@ -137,7 +137,7 @@ class _StagedRef(Ref[Any]):
         self._stage = stage
         self._part = part
 
-    def ended(self, timeout: float | None) -> bool:
+    def wait_for_end(self, timeout: float | None) -> bool:
         """Deliver what is in its mailbox, as there is nothing to wait for."""
         del timeout
         return self._stage.run_until_ended(self._part)

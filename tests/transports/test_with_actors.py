@@ -106,7 +106,10 @@ def test_every_event_of_a_turn_comes_before_its_result_however_fast_the_client_r
     lively: Tenants, door: Door
 ) -> None:
     tenant = lively.enter(door, speak)
-    for word, answer in ((b"create 1\n", b"answer 1: Begun"), (b"attach 2\n", b"answer 2: Attached")):
+    for word, answer in (
+        (b"create 1\n", b"answer 1: StartedConversation"),
+        (b"attach 2\n", b"answer 2: AttachedReader"),
+    ):
         tenant.peer.send(word)
         assert tenant.reads.line() == answer
     for turn in range(TURNS):

@@ -275,7 +275,7 @@ def test_whoever_asks_a_journal_that_can_not_be_read_is_told(
     error: type[GreenroomError],
 ) -> None:
     with monkeypatch.context() as patch:
-        for method in ("row", "named", "listed"):
+        for method in ("row", "find_name", "list_page"):
             patch.setattr(asleep.journal, method, failing)
         waiting = [asleep.send(A), rename(asleep, A, "other"), asleep.create(C, "new"), remove(asleep, B)]
         asleep.run()
