@@ -6,7 +6,6 @@ first trial.
 
 import asyncio
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
@@ -63,15 +62,14 @@ class AgentServices:
         writable = writable_folders(ReadOnly(), Path(client.cwd or "/"), around.env)
         definition = await asyncio.to_thread(definition_of, request.agent, config, around.env, writable)
         sandbox = await asyncio.to_thread(self._engine.sandbox.get)
-        trial = await asyncio.to_thread(_trial_module, sandbox)
-        place = trial.Place(self._engine.processes, sandbox, config, around)
-        result = await trial.tried(place, definition, request.limit_s)
+        await asyncio.to_thread(_load_trials, sandbox)
+        from supervisor.agents.acp.trial import TrialMeans, try_agent
+
+        means = TrialMeans(self._engine.processes, sandbox, config, around)
+        result = await try_agent(means, definition, request.limit_s)
         return {"agent": request.agent, "state": result.state, **asdict(result)}
 
 
-def _trial_module(sandbox: "Sandbox") -> ModuleType:
+def _load_trials(sandbox: "Sandbox") -> None:
     """Import the module that starts agents, and find out whether the sandbox works. Blocking."""
-    from supervisor.agents.acp import trial
-
     _ = sandbox.availability
-    return trial

@@ -45,7 +45,7 @@ class Place:
     def configure(self, lines: str, *, demo: bool = True) -> None:
         file = self.base / "config.toml"
         file.write_text((DEMO if demo else "") + lines)
-        self._harness.engine.loaded = load(str(file), environ={})
+        self._harness.engine.loaded_config = load(str(file), environ={})
 
     def serve(self, request: ask.SupervisorRequest, **env: str) -> Any:
         client = Client(ConnectionId("c"), cwd=str(self.work), env={"HOME": str(self.home), **env})

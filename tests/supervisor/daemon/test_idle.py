@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[3]
 TLS = ROOT / "tests" / "data" / "tls"
 IDLE_MIB = 42  # 40 on the machine of docs/performance.md; libraries differ from system to system
 OF_AGENTS_AND_WORK = {
-    *("agents.backend", "agents.environments", "agents.errors", "agents.given_servers", "agents.output_batcher"),
+    *("agents.backend", "agents.environments", "agents.errors", "agents.client_mcp_servers", "agents.output_batcher"),
     *("agents.spending.over_budget", "agents.turn", "agents.turn_hook", "work.sandbox.leftover_folders"),
     *("work.reach.known_agents", "work.reach.readable"),
 }

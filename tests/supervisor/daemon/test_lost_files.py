@@ -108,7 +108,7 @@ class Desk:
         self.alarms: list[tuple[Any, object]] = []
         self.health = Health((lambda: self.found.pop(0), lambda: None), self, self, self.said.append)  # type: ignore[arg-type]
 
-    def after(self, _: float, who: Any, message: object) -> None:
+    def tell_later(self, _: float, who: Any, message: object) -> None:
         self.alarms.append((who, message))
 
     def tell(self, message: object) -> None:

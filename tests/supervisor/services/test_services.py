@@ -84,14 +84,14 @@ class SmallEngine:
         self.journal = SqliteJournal(home / "journal.sqlite3")
         self.registry = Registry(self.journal)
         self.chores = Chores(loop.loop, Journalist())
-        self.given = GivenServers()
+        self.client_servers = GivenServers()
         self.transcripts = self.environments = Remembering()
-        self.loaded = load(environ={"GREENROOM_HOME": str(home)})
+        self.loaded_config = load(environ={"GREENROOM_HOME": str(home)})
         self.reloaded: list[LoadedConfig] = []
 
     @property
     def config(self) -> Any:
-        return self.loaded.config
+        return self.loaded_config.config
 
     @property
     def whole_bytes(self) -> int:
@@ -106,7 +106,7 @@ class ServicesHarness:
         self.engine = SmallEngine(loop, home)
         self.order: list[str] = []
         self._numbers = count(1)
-        self.reread: Callable[[], LoadedConfig] = lambda: self.engine.loaded
+        self.reread: Callable[[], LoadedConfig] = lambda: self.engine.loaded_config
         engine: Any = self.engine
         self.services = Services(
             engine, Switchboard(), Identity("1", "i"), lambda _: self.order.append("stop"), self._reread

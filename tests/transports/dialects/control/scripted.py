@@ -152,15 +152,15 @@ USUAL: dict[str, Reply] = {
     "WriteJob": lambda _: ask.PlainAnswer(JOB),
     "WaitForJob": lambda _: ask.PlainAnswer(JOB),
     "EndJob": lambda _: ask.PlainAnswer(JOB),
-    "FindAsked": lambda message: ask.ApprovalPlaces(tuple(None for _ in message.questions)),
+    "FindApprovalPlaces": lambda message: ask.ApprovalPlaces(tuple(None for _ in message.questions)),
     "Fork": lambda message: ask.StoredConversation(message.fork),
     "Export": lambda _: ask.ExportPiece(("{}",)),
     "Import": lambda message: ask.ImportedConversation(message.new_id or ONE, ()),
     "AskStatus": lambda _: ask.PlainAnswer(_STATUS),
     "ListClients": lambda _: ask.PlainAnswer({"clients": []}),
     "KillClient": lambda _: ask.PlainAnswer({}),
-    "Reload": lambda _: ask.PlainAnswer({"changes": [], "warnings": []}),
-    "Down": lambda _: ask.PlainAnswer({"drain_s": 0.0}),
+    "ReloadConfig": lambda _: ask.PlainAnswer({"changes": [], "warnings": []}),
+    "StopDaemon": lambda _: ask.PlainAnswer({"drain_s": 0.0}),
     "ReadConfig": lambda _: ask.PlainAnswer({"value": 1, "path": None}),
 }
 _EVENT: bytes = b'{"type":"error","message":"no"}'

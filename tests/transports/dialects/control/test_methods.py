@@ -104,8 +104,8 @@ SPEAKS_TO: dict[str, str | None] = {
     "clients/list": "ListClients",
     "clients/kill": "KillClient",
     "daemon/status": "AskStatus",
-    "daemon/reload": "Reload",
-    "daemon/down": "Down",
+    "daemon/reload": "ReloadConfig",
+    "daemon/down": "StopDaemon",
     "config/get": "ReadConfig",
 }
 REFUSALS = [
