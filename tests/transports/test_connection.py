@@ -51,7 +51,7 @@ def tenant(tenants: Tenants) -> Tenant:
     settings = Settings(model="m", cwd=Path("/"))
     summary = Summary(CONVERSATION, Condition.RUNNING, None, settings, 0, None, (), False, (), (), 0, 0, 0, "")
     tenants.post(tenant, ReplyTo(tenant.caller(1), AttachedReader(SUBSCRIPTION, summary, 0)))
-    assert tenant.reads.line() == b"answer 1: Attached"
+    assert tenant.reads.line() == b"answer 1: AttachedReader"
     for _ in range(2):
         tenants.registry.expect(ToConversation)
     return tenant
@@ -156,7 +156,7 @@ def test_the_supervisor_serves_what_is_asked_and_the_client_is_owed_it(tenants: 
     assert (asked.request, asked.caller, asked.client.connection) == (AskStatus(), caller, tenant.id)
     assert not tenant.ref.wait_for_end(0.05), "it is owed an answer"
     asked.reply_to.tell(ServiceAnswer(caller, PlainAnswer({})))
-    assert tenant.reads.end() == b"answer 7: Plain\n"
+    assert tenant.reads.end() == b"answer 7: PlainAnswer\n"
 
 
 def test_a_dialect_is_woken_when_it_asked_for_it(tenants: Tenants) -> None:
