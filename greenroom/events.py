@@ -104,12 +104,6 @@ class Duration(TypedDict):
     nanos: int  # The rest, in nanoseconds.
 
 
-class HistoryEntry(TypedDict):
-    session_id: str  # Whose.
-    ts: int  # When, in seconds.
-    text: str  # What.
-
-
 class TextItem(TypedDict):
     type: Literal["text"]  # Words.
     text: str  # The words.
@@ -478,13 +472,6 @@ class ExecCommandOutputDelta(Event):
     item_id: str = ""  # The command's item id.
 
 
-class GetHistoryEntryResponse(Event):
-    type: ClassVar[str] = "get_history_entry_response"
-    offset: int  # Which entry.
-    log_id: int  # Of which log.
-    entry: HistoryEntry | None = None  # The entry, if there is one.
-
-
 class InputEdited(Event):
     """Waiting input has other content from here on; its id, its key and its place stay."""
 
@@ -667,10 +654,6 @@ class SettingsChanged(Event):
     settings: Settings  # The settings of the conversation from now on.
     by: str = ""  # The client that changed them.
     changed: list[SettingChange] = field(default_factory=list)  # What has changed, for people.
-
-
-class ShutdownComplete(Event):
-    type: ClassVar[str] = "shutdown_complete"
 
 
 class StreamError(Event):

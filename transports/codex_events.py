@@ -54,14 +54,11 @@ MEMBERS: Mapping[str, tuple[str, ...]] = {
     "plan_update": ("explanation", "plan"),
     "mcp_tool_call_begin": ("call_id", "invocation"),
     "mcp_tool_call_end": ("call_id", "invocation", "duration", "result"),
-    "get_history_entry_response": ("offset", "log_id"),
-    "shutdown_complete": (),
 }
 # Members that are left out when they are null.
 OPTIONAL: Mapping[str, tuple[str, ...]] = {
     "exec_approval_request": ("reason",),
     "apply_patch_approval_request": ("reason", "grant_root"),
-    "get_history_entry_response": ("entry",),
 }
 RENAMED_TYPES = {"stream_error": "background_event"}  # those clients have no type for a retry
 KNOWN_REASONS = frozenset({"interrupted", "replaced"})

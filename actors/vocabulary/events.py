@@ -821,27 +821,6 @@ class McpToolCallEnd(AgentEvent):
     item_id: ItemId = Field(ItemId(""), description="The call's item id.")
 
 
-# --- kept for clients that know them ---------------------------------------------------
-
-
-class HistoryEntry(BaseModel):
-    model_config = FROZEN
-    session_id: str = Field(description="Whose.")
-    ts: Whole = Field(description="When, in seconds.")
-    text: str = Field(description="What.")
-
-
-class GetHistoryEntryResponse(DurableEvent):
-    type: Literal["get_history_entry_response"] = "get_history_entry_response"
-    offset: Whole = Field(description="Which entry.")
-    log_id: Whole = Field(description="Of which log.")
-    entry: HistoryEntry | None = Field(None, description="The entry, if there is one.")
-
-
-class ShutdownComplete(DurableEvent):
-    type: Literal["shutdown_complete"] = "shutdown_complete"
-
-
 # --- tables of the classes -------------------------------------------------------------
 
 
@@ -884,7 +863,6 @@ else:  # pydantic reads a family as the union of its members
 
 LATER = ConfigDict(defer_build=True)  # at the first event: an idle daemon needs none
 
-event_adapter: TypeAdapter[DurableEvent | Delta] = TypeAdapter(AnyEvent, config=LATER)
 durable_adapter: TypeAdapter[DurableEvent] = TypeAdapter(AnyDurableEvent, config=LATER)
 
 

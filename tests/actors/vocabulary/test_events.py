@@ -4,10 +4,12 @@ import json
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId
+
+EVENT_ADAPTER: TypeAdapter[ev.DurableEvent | ev.Delta] = TypeAdapter(ev.AnyEvent)
 
 # As the reference prints them, for each type that it prints; members we add are absent on purpose.
 LITERAL: list[dict[str, Any]] = [
@@ -108,23 +110,16 @@ LITERAL: list[dict[str, Any]] = [
         "duration": {"secs": 0, "nanos": 0},
         "result": {"Err": "gone"},
     },
-    {
-        "type": "get_history_entry_response",
-        "offset": 0,
-        "log_id": 1,
-        "entry": {"session_id": "S", "ts": 1, "text": "hi"},
-    },
-    {"type": "shutdown_complete"},
     {"type": "user_message", "message": "Hello"},
 ]
 
 
 @pytest.mark.parametrize("literal", LITERAL, ids=lambda one: str(one["type"]))
 def test_an_event_of_the_reference_keeps_every_member_through_a_round_trip(literal: dict[str, Any]) -> None:
-    event = ev.event_adapter.validate_json(json.dumps(literal))
+    event = EVENT_ADAPTER.validate_json(json.dumps(literal))
     written = json.loads(event.model_dump_json())
     assert written.items() >= literal.items()
-    assert ev.event_adapter.validate_json(event.model_dump_json()) == event
+    assert EVENT_ADAPTER.validate_json(event.model_dump_json()) == event
 
 
 def test_every_type_of_the_reference_has_an_example_here() -> None:
@@ -163,7 +158,7 @@ def test_every_type_of_the_reference_has_an_example_here() -> None:
 @pytest.mark.parametrize("chunk", [[73, 110, 105, 116], "SW5pdA=="], ids=["numbers", "base64"])
 def test_a_chunk_of_output_is_read_in_both_spellings_and_written_as_base64(chunk: object) -> None:
     written = {"type": "exec_command_output_delta", "call_id": "c1", "stream": "stdout", "chunk": chunk}
-    event = ev.event_adapter.validate_json(json.dumps(written))
+    event = EVENT_ADAPTER.validate_json(json.dumps(written))
     assert isinstance(event, ev.ExecCommandOutputDelta)
     assert event.chunk == b"Init"
     assert json.loads(event.model_dump_json())["chunk"] == "SW5pdA=="
@@ -171,7 +166,7 @@ def test_a_chunk_of_output_is_read_in_both_spellings_and_written_as_base64(chunk
 
 def test_bytes_that_are_no_text_survive_a_round_trip() -> None:
     event = ev.ExecCommandOutputDelta(call_id=CallId("c"), stream="stderr", chunk=bytes(range(256)))
-    assert ev.event_adapter.validate_json(event.model_dump_json()) == event
+    assert EVENT_ADAPTER.validate_json(event.model_dump_json()) == event
 
 
 @pytest.mark.parametrize("reason", ["interrupted", "replaced", "failed", "lost"])
@@ -183,16 +178,16 @@ def test_bytes_are_written_in_the_alphabet_that_everybody_reads_and_read_in_both
     event = ev.ExecCommandOutputDelta(call_id=CallId("c"), stream="stdout", chunk=b"\xfb\xff\xfe?")
     assert json.loads(event.model_dump_json())["chunk"] == "+//+Pw=="
     foreign = event.model_dump_json().replace("+//+Pw==", "-__-Pw==")
-    assert ev.event_adapter.validate_json(foreign) == event
+    assert EVENT_ADAPTER.validate_json(foreign) == event
 
 
 def test_an_unknown_type_is_refused() -> None:
     with pytest.raises(ValidationError, match="union_tag_invalid"):
-        ev.event_adapter.validate_json('{"type": "no_such_thing"}')
+        EVENT_ADAPTER.validate_json('{"type": "no_such_thing"}')
 
 
 def test_members_of_a_later_version_are_read_over() -> None:
-    event = ev.event_adapter.validate_json('{"type": "agent_message", "message": "hi", "from_the_future": 1}')
+    event = EVENT_ADAPTER.validate_json('{"type": "agent_message", "message": "hi", "from_the_future": 1}')
     assert event == ev.AgentMessage(message="hi")
 
 

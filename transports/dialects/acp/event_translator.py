@@ -348,6 +348,4 @@ LEFT_OUT: Mapping[str, str] = {
     "turn_diff": "each patch is told",
     "conversation_archived": "it goes on to be read; a prompt is refused with the reason",
     "conversation_restarted": "its next turn is told",
-    "get_history_entry_response": "for clients of Codex",
-    "shutdown_complete": "for clients of Codex",
 }

@@ -11,12 +11,6 @@ from supervisor.agents.own.model.web_search import plugs_in
 from supervisor.config.bounds import DEFAULTS, Bounds
 from supervisor.config.shared_keys import WireApi
 
-FORMS: dict[WireApi, Form] = {
-    WireApi.CHAT: chat.FORM,
-    WireApi.RESPONSES: responses.FORM,
-    WireApi.MESSAGES: messages.FORM,
-}
-
 
 def form(wire: WireApi, model: str) -> Form:
     """Return the form in which the model reads a history on this wire."""

@@ -7,11 +7,10 @@ from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
 from actors.vocabulary import answers
-from actors.vocabulary import events as ev
 from actors.vocabulary.agent_description import AgentDescription, AgentOptionValue
 from actors.vocabulary.errors import AlreadyAnswered, Overloaded
 from actors.vocabulary.records import Head
-from tests.actors.vocabulary.test_events import LITERAL
+from tests.actors.vocabulary.test_events import EVENT_ADAPTER, LITERAL
 from tests.docs.pages import DOCS
 from tests.support.control_judge import document
 from tools.reference.errors import with_errors
@@ -58,7 +57,7 @@ def test_every_part_of_it_is_a_schema() -> None:
 
 @pytest.mark.parametrize("literal", LITERAL, ids=lambda one: one["type"])
 def test_an_event_is_written_as_the_schema_of_events_says(literal: dict[str, Any]) -> None:
-    event = ev.event_adapter.validate_python(literal)
+    event = EVENT_ADAPTER.validate_python(literal)
     written = event.model_dump(mode="json")
     envelope = {"conversation": "7f3a", "seq": 1, "ts": 1.0, "turn": None, "event": written}
     judge = Draft202012Validator(events_schema())

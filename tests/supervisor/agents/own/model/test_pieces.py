@@ -30,7 +30,7 @@ from supervisor.agents.own.model.request import (
     ToolSpec,
     text_message,
 )
-from supervisor.agents.own.model.wire import FORMS, body
+from supervisor.agents.own.model.wire import body, form
 from supervisor.config.shared_keys import WireApi
 
 TEXTS = st.text(max_size=8)
@@ -57,6 +57,7 @@ ITEMS: st.SearchStrategy[HistoryItem] = st.one_of(
         SearchItem("messages", "claude-sonnet-5", '[{"type":"server_tool_use"},{"type":"web_search_tool_result"}]')
     ),
 )
+CLAUDE = "claude-haiku-4-6"
 SHELL = ToolSpec("shell", "Runs a command.", {"type": "object"})
 
 
@@ -200,16 +201,16 @@ def test_a_body_has_the_bytes_of_one_that_is_encoded_at_once(
     wire: WireApi, items: list[HistoryItem], block: int, data: st.DataObject
 ) -> None:
     """The pieces are joined some at a time, as a history grows; the last items come as they are."""
-    form, joined = FORMS[wire], list[HistoryPiece]()
+    spelling, joined = form(wire, CLAUDE), list[HistoryPiece]()
     if wire is WireApi.MESSAGES:  # where they are no part of the history
         items = list(dropwhile(lambda item: isinstance(item, MessageItem) and is_instruction(item), items))
     loose = data.draw(st.integers(0, len(items)))
     with patch.object(history_pieces, "BLOCK", block):
         for item in items[:loose]:
-            joined.append(form.encode(item))
+            joined.append(spelling.encode(item))
             if data.draw(st.booleans()):
-                joined = list(join_pieces(form, joined))
-    plain = ModelRequest("claude-haiku-4-6", "be brief", tuple(items), (SHELL,))
+                joined = list(join_pieces(spelling, joined))
+    plain = ModelRequest(CLAUDE, "be brief", tuple(items), (SHELL,))
     mixed = replace(plain, items=(*joined, *items[loose:]))
     endpoint = Endpoint("http://127.0.0.1", wire)
     assert b"".join(body(endpoint, plain)) == to_json(whole(wire, plain))
@@ -221,9 +222,9 @@ def test_a_body_has_the_bytes_of_one_that_is_encoded_at_once(
 @pytest.mark.parametrize("wire", WireApi)
 def test_what_was_encoded_once_is_in_a_body_as_it_is(wire: WireApi) -> None:
     """Not even a copy is made of a large piece."""
-    large = FORMS[wire].encode(text_message("user", "x" * history_pieces.BLOCK))
-    small = FORMS[wire].encode(text_message("user", "y"))
-    first, second, third = join_pieces(FORMS[wire], [large, small, large])
+    large = form(wire, CLAUDE).encode(text_message("user", "x" * history_pieces.BLOCK))
+    small = form(wire, CLAUDE).encode(text_message("user", "y"))
+    first, second, third = join_pieces(form(wire, CLAUDE), [large, small, large])
     assert (first, third) == (large, large)
     made = body(Endpoint("http://127.0.0.1", wire), ModelRequest("m", "i", (first, second, third)))
     assert [one for one in made if len(one) > history_pieces.BLOCK] == [large.data] * 2

@@ -29,7 +29,7 @@ from supervisor.agents.own.model.request import (
     TextPart,
     text_message,
 )
-from supervisor.agents.own.model.wire import FORMS, body
+from supervisor.agents.own.model.wire import body, form
 from supervisor.agents.own.transcript import entries as module
 from supervisor.agents.own.transcript.open_calls import OpenCall
 from supervisor.agents.own.transcript.transcript import ModelTranscript
@@ -346,7 +346,7 @@ ANY_EVENT = st.one_of(
 @given(events=st.lists(ANY_EVENT, max_size=12))
 def test_every_history_of_events_makes_a_request_on_both_wires(wire: WireApi, events: list[ev.DurableEvent]) -> None:
     """The order and the content are arbitrary: no stored event may keep its conversation from asking for ever."""
-    transcript = ModelTranscript(FORMS[wire])
+    transcript = ModelTranscript(form(wire, "claude-haiku-4-6"))
     for event in events:
         transcript.take(ev.durable_adapter.validate_json(ev.durable_adapter.dump_json(event)))
     read = tuple(_read(item) for item in transcript.items)

@@ -14,7 +14,7 @@ from actors.vocabulary.records import Append, Head, Record
 from actors.vocabulary.settings import Settings
 from supervisor.agents import journal_pages
 from supervisor.agents.own.model.request import HistoryPiece, text_message
-from supervisor.agents.own.model.wire import FORMS
+from supervisor.agents.own.model.wire import form
 from supervisor.agents.own.transcript.transcript import ModelTranscript
 from supervisor.agents.own.transcript.transcripts import TranscriptCache
 from supervisor.config.bounds import Bounds
@@ -171,9 +171,9 @@ def test_a_transcript_in_the_form_of_another_wire_is_read_again() -> None:
 
     async def scene() -> None:
         cache = TranscriptCache(journal_of(*STORED))
-        cache.keep(CONVERSATION, await cache.open(order(len(STORED)), FORMS[WireApi.CHAT]))
-        transcript = await cache.open(order(len(STORED)), FORMS[WireApi.RESPONSES])
-        assert transcript.form is FORMS[WireApi.RESPONSES]
+        cache.keep(CONVERSATION, await cache.open(order(len(STORED)), form(WireApi.CHAT, "m")))
+        transcript = await cache.open(order(len(STORED)), form(WireApi.RESPONSES, "m"))
+        assert transcript.form is form(WireApi.RESPONSES, "m")
         assert [json.loads(piece.data)["type"] for piece in transcript.items if isinstance(piece, HistoryPiece)] == [
             "message"
         ] * 3
@@ -230,7 +230,7 @@ def test_items_without_a_letter_have_a_size_too() -> None:
     """A model may say a thousand of them in one answer."""
     cache = TranscriptCache(FakeJournal(), Bounds(transcripts_bytes=100_000))
     for number in range(10):
-        transcript = ModelTranscript(FORMS[WireApi.CHAT])
+        transcript = ModelTranscript(form(WireApi.CHAT, "m"))
         for _ in range(1000):
             transcript.take(ev.AgentMessage(message=""))
         cache.keep(ConversationId(f"c{number}"), transcript)

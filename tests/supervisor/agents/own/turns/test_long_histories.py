@@ -11,8 +11,9 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
 from actors.vocabulary.items import TextItem
 from supervisor.agents.own.model import chat, history_pieces, messages, responses
-from supervisor.agents.own.model.wire import FORMS
+from supervisor.agents.own.model.wire import form
 from supervisor.agents.own.transcript.transcript import ModelTranscript
+from supervisor.config.shared_keys import WireApi
 from tests.supervisor.agents.own.turns import requests as r
 from tests.support.engine_harness import EngineHarness, harness_at, provider
 from tests.support.model_server import ModelServer
@@ -81,9 +82,9 @@ def test_a_history_is_the_same_after_its_conversation_has_changed_the_wire(
 
 
 def test_a_transcript_takes_little_more_memory_than_what_a_model_reads() -> None:
-    for form in FORMS.values():
+    for wire in WireApi:
         tracemalloc.start()
-        transcript = ModelTranscript(form)
+        transcript = ModelTranscript(form(wire, "claude-haiku-4-6"))
         for number in range(500):
             for event in turn(number):
                 transcript.take(event)
