@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 from supervisor.cli import bridge_verb
-from supervisor.config.single_settings import speaks_draft
 from supervisor.version import VERSION
 from transports.dialects.acp.replay import AcpReplay
 
@@ -19,14 +17,7 @@ LOGIN = "login"  # the word that an editor adds after our arguments to have a pe
 
 
 def verb() -> bridge_verb.BridgeVerb:
-    return bridge_verb.BridgeVerb("acp", "acp", _replay, {LOGIN: _log_in})
-
-
-def _replay(said: bridge_verb.HelloChoices) -> AcpReplay:
-    """Make the replay for one version of ACP, decided here once: the daemon follows the hello."""
-    settings = said["settings"]
-    settings["v2"] = speaks_draft(settings, os.environ)
-    return AcpReplay(VERSION, v2=settings["v2"] is True)
+    return bridge_verb.BridgeVerb("acp", "acp", lambda _: AcpReplay(VERSION), {LOGIN: _log_in})
 
 
 def _log_in(chosen: argparse.Namespace) -> int:

@@ -216,11 +216,7 @@ def hello(verb: BridgeVerb, said: HelloChoices) -> bytes:
 
 def hello_choices(verb: BridgeVerb, chosen: argparse.Namespace | type[NoOptions]) -> HelloChoices:
     """The choices of the command line, for the dialect: for new conversations, and for this connection."""
-    settings = _settings(verb, chosen.config or ())
-    return {
-        "defaults": defaults(chosen),
-        "settings": {**settings, **({"v2": True} if getattr(chosen, "v2", False) else {})},
-    }
+    return {"defaults": defaults(chosen), "settings": _settings(verb, chosen.config or ())}
 
 
 def _settings(verb: BridgeVerb, overrides: Sequence[str]) -> dict[str, object]:

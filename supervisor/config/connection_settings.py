@@ -16,7 +16,7 @@ OF_A_CONNECTION: Mapping[str, tuple[str, ...]] = {
         *("tools", "twin_notifications", "answer_cancelled", "stream_meta", "progress_seconds"),
         *("on_caller_gone", "caller_gone_seconds"),
     ),
-    "acp": ("if_busy", "load_bytes", "v2"),
+    "acp": ("if_busy", "load_bytes"),
 }
 Door = TypeVar("Door", Mcp, Acp)
 

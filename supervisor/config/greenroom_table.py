@@ -142,9 +142,6 @@ class Acp(ConfigTable):
         description="How much of a history `session/load` tells: the newest events, whole. The default is years of "
         "talk; editors keep all of it in memory.",
     )
-    v2: Flag = Field(
-        False, description="Speak version 2 of ACP, which is a draft, to editors that offer it. Others get version 1."
-    )
 
 
 class SandboxTable(ConfigTable):

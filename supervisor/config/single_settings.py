@@ -21,7 +21,7 @@ class Unclear(Exception):
 def listed_tools(own: Mapping[str, object], environ: Mapping[str, str], usual: Sequence[str]) -> Sequence[str] | None:
     """The tools of the connection's own settings, else of the config, else the usual; None: ask the daemon."""
     try:
-        found = own["tools"] if "tools" in own else _setting("mcp", "tools", environ)
+        found = own["tools"] if "tools" in own else _tools(environ)
     except Unclear:
         return None
     if found is None:
@@ -29,21 +29,13 @@ def listed_tools(own: Mapping[str, object], environ: Mapping[str, str], usual: S
     return found if isinstance(found, list | tuple) and all(isinstance(name, str) for name in found) else None
 
 
-def speaks_draft(own: Mapping[str, object], environ: Mapping[str, str]) -> bool:
-    """Whether version 2 of ACP is spoken: by the connection's own settings, else by the config."""
-    try:
-        return (own["v2"] if "v2" in own else _setting("acp", "v2", environ)) is True
-    except Unclear:
-        return False
-
-
-def _setting(table: str, name: str, environ: Mapping[str, str]) -> object:
-    """The setting in our own file; None if it is not set. Codex's file does not count."""
+def _tools(environ: Mapping[str, str]) -> object:
+    """`greenroom.mcp.tools` in our own file; None if it is not set. Codex's file does not count."""
     try:
         for path in config_files(environ):
             data = _content(path)
             if data is not None:
-                return _of_file(data, ("greenroom", table, name))
+                return _of_file(data, ("greenroom", "mcp", "tools"))
     except (OSError, UnsafePath) as error:
         raise Unclear from error
     return None

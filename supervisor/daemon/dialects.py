@@ -67,7 +67,6 @@ def acp_options(config: Config, hello: Options, instance: str) -> "AcpOptions":
     options = AcpOptions(
         version=VERSION,
         instance=instance,
-        v2=acp.v2,
         if_busy=acp.if_busy,
         load_bytes=acp.load_bytes,
         requests_in_flight=config.greenroom.limits.requests_in_flight,

@@ -82,7 +82,7 @@ def test_the_icon_is_sixteen_pixels_square_and_takes_the_colour_of_the_text() ->
 
 @pytest.mark.parametrize("capabilities", [{}, {"auth": {"terminal": True}}])
 def test_the_agent_offers_a_way_to_log_in_that_the_registry_knows(capabilities: dict[str, Any]) -> None:
-    said = introduction({"protocolVersion": 1, "clientCapabilities": capabilities}, VERSION, v2=False)
+    said = introduction({"protocolVersion": 1, "clientCapabilities": capabilities}, VERSION)
     assert said is not None
     kinds = [method["type"] for method in said["authMethods"]]
     assert kinds

@@ -17,14 +17,14 @@ PROMPTS: Mapping[str, str] = {
 }
 
 
-def plan_for(server: Path, work: Path, daemon: Path, version: int = 1) -> Json:
+def plan_for(server: Path, work: Path, daemon: Path) -> Json:
     """Make the plan of a client: the program that is the agent, where to work, and where the daemon's pid stands."""
     places = {"server": str(server), "work": str(work), "daemon": str(daemon)}
-    return {**places, "version": version, "prompts": dict(PROMPTS)}
+    return {**places, "prompts": dict(PROMPTS)}
 
 
-def approve_of(report: Json, work: Path, version: int = 1) -> None:
-    assert report["initialized"]["protocolVersion"] == version
+def approve_of(report: Json, work: Path) -> None:
+    assert report["initialized"]["protocolVersion"] == 1
     assert report["listedBefore"] == 0
     assert report["first"] == {"stop": "end_turn", "text": "first"}
     _permissions(report, work)

@@ -1,12 +1,11 @@
 // Drives an ACP agent through the TypeScript SDK: `node acp_typescript.mjs PLAN`. Prints a report in JSON; what the plan
-// has and what is expected of the report stands in acp_reports.py. Version 2 is the SDK's experimental client.
+// has and what is expected of the report stands in acp_reports.py.
 import { spawn } from "node:child_process";
 import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { Readable, Writable } from "node:stream";
 
 const plan = JSON.parse(process.argv[2]);
-const second = plan.version === 2;
-const acp = await import(second ? "@agentclientprotocol/sdk/experimental/v2" : "@agentclientprotocol/sdk");
+const acp = await import("@agentclientprotocol/sdk");
 const { agent: ask, client: asked } = acp.methods;
 
 // What an agent has told, and a wait for what it will tell.
@@ -47,11 +46,7 @@ class Told {
   }
 }
 
-const words = (update, kind) => {
-  if (update.sessionUpdate === `${kind}_chunk`) return update.content.text ?? "";
-  const whole = second && update.sessionUpdate === kind ? update.content ?? [] : [];
-  return whole.map((block) => block.text ?? "").join("");
-};
+const words = (update, kind) => (update.sessionUpdate === `${kind}_chunk` ? update.content.text ?? "" : "");
 
 const connected = async (op) => {
   const told = new Told();
@@ -61,10 +56,8 @@ const connected = async (op) => {
     .client({ name: "judge" })
     .onRequest(asked.session.requestPermission, ({ params }) => told.answer(params))
     .onNotification(asked.session.update, ({ params }) => told.add(params));
-  const info = { name: "judge", version: "1" };
-  const hello = second
-    ? { protocolVersion: 2, info, capabilities: {} }
-    : { protocolVersion: 1, clientInfo: info, clientCapabilities: {} };
+  const clientInfo = { name: "judge", version: "1" };
+  const hello = { protocolVersion: 1, clientInfo, clientCapabilities: {} };
   const value = await app.connectWith(stream, async (context) => {
     const initialized = await context.request(ask.initialize, hello);
     return op(context, told, initialized);
@@ -74,14 +67,11 @@ const connected = async (op) => {
   return value;
 };
 
-// A prompt to its end. In version 2 its answer says that it was taken, and an update that the turn has ended.
+// A prompt to its end.
 const prompted = async (context, told, session, text) => {
   const after = told.updates.length;
   const answer = await context.request(ask.session.prompt, { sessionId: session, prompt: [{ type: "text", text }] });
-  if (!second) return { stop: answer.stopReason, text: told.text(session, after) };
-  const isEnd = (one) => one.sessionUpdate === "state_update" && one.state === "idle" && one.stopReason;
-  const end = await told.until(session, isEnd, after);
-  return { stop: end.stopReason, text: told.text(session, after) };
+  return { stop: answer.stopReason, text: told.text(session, after) };
 };
 
 const running = () =>
@@ -133,8 +123,7 @@ const report = await connected(async (context, told, initialized) => {
 
 const again = { ...made, sessionId: report.sessions[1] };
 await connected(async (context, told) => {
-  if (second) await context.request(ask.session.resume, { ...again, replayFrom: { type: "start" } });
-  else await context.request(ask.session.load, again);
+  await context.request(ask.session.load, again);
   await told.until(again.sessionId, (one) => words(one, "agent_message"), 0); // the SDK may hand the answer over first
   report.loaded = told.of(again.sessionId).flatMap((one) =>
     ["user_message", "agent_message"].map((kind) => [kind, words(one, kind)]).filter(([, text]) => text),

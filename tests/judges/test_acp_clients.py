@@ -24,16 +24,16 @@ CAREFUL = 'approval_policy = "untrusted"\nsandbox_mode = "danger-full-access"\n'
 class AcpStage(Stage):
     """A home in which commands are asked for, and a directory to work in."""
 
-    def __init__(self, base: Path, model: ModelServer, *options: str) -> None:
+    def __init__(self, base: Path, model: ModelServer) -> None:
         super().__init__(base, model)
         self.work = base / "work"
         self.work.mkdir()
         config = self.home.directory / "config.toml"
         config.write_text(f"{CAREFUL}{config.read_text()}")
-        self.program = judged(base, self.home.directory, "supervisor.cli.app acp", *options)
+        self.program = judged(base, self.home.directory, "supervisor.cli.app acp")
 
-    def plan(self, version: int = 1) -> str:
-        return json.dumps(plan_for(self.program, self.work, Path(self.home.paths.pid_file), version))
+    def plan(self) -> str:
+        return json.dumps(plan_for(self.program, self.work, Path(self.home.paths.pid_file)))
 
 
 @pytest.fixture
@@ -58,15 +58,6 @@ def test_the_python_sdk_is_content(stage: AcpStage, tmp_path: Path) -> None:
 def test_the_typescript_sdk_is_content(stage: AcpStage, tmp_path: Path) -> None:
     report = last(judge([NODE, HERE / "acp_typescript.mjs", stage.plan()], tmp_path))
     approve_of(report, stage.work)
-
-
-@needs(NODE, SDK)
-def test_the_typescript_sdk_is_content_with_version_2(tmp_path: Path) -> None:
-    with ModelServer() as model:
-        stage = AcpStage(tmp_path, model, "--v2")
-        report = last(judge([NODE, HERE / "acp_typescript.mjs", stage.plan(2)], tmp_path))
-        approve_of(report, stage.work, 2)
-        stage.close()
 
 
 class Acpx:

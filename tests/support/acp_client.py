@@ -15,12 +15,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from tests.support.acp_judge import judge, judge_second
+from tests.support.acp_judge import judge
 from transports.address import use_short_path
 
 Json = dict[str, Any]
 PATIENCE_S = 20.0  # a daemon's start, on a machine that is very busy
-SECOND = 2  # the draft of the next version
 END_S = 5.0  # a bridge leaves within a second
 
 
@@ -111,10 +110,8 @@ class ProgramLine:
 class AcpClient:
     """A context manager; inside, it has introduced itself. `can`: its capabilities. `judged`: by the schema."""
 
-    def __init__(
-        self, line: Line, can: Json | None = None, *, name: str = "tester", version: int = 1, judged: bool = True
-    ) -> None:
-        self.line, self._can, self._name, self._version, self._judged = line, can or {}, name, version, judged
+    def __init__(self, line: Line, can: Json | None = None, *, name: str = "tester", judged: bool = True) -> None:
+        self.line, self._can, self._name, self._judged = line, can or {}, name, judged
         self.lines: list[Json] = []
         self.faults: list[str] = []
         self.introduced: Json = {}
@@ -127,10 +124,7 @@ class AcpClient:
 
     def __enter__(self) -> Self:
         info = {"name": self._name, "version": "1"}
-        asked: Json = {"protocolVersion": self._version, "clientCapabilities": self._can, "clientInfo": info}
-        if self._version == SECOND:
-            asked = {"protocolVersion": SECOND, "capabilities": self._can, "info": info}
-        self.introduced = self.result("initialize", **asked)
+        self.introduced = self.result("initialize", protocolVersion=1, clientCapabilities=self._can, clientInfo=info)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -281,8 +275,7 @@ class AcpClient:
         try:
             message = json.loads(line)
             if self._judged:
-                judges = judge_second if self._version == SECOND else judge
-                judges(message, self._methods.get(message.get("id")))
+                judge(message, self._methods.get(message.get("id")))
         except (ValueError, AssertionError, KeyError) as error:
             message = {"method": "unreadable"}
             self.faults.append(f"{error!r} in {line[:500]!r}")
@@ -292,8 +285,5 @@ class AcpClient:
 
 
 def words_of(update: Json, kind: str) -> str:
-    """The words of an update, if it is a message of this kind, or a piece of one."""
-    if update["sessionUpdate"] not in {kind, f"{kind}_chunk"}:
-        return ""
-    said = update["content"]
-    return "".join(one.get("text", "") for one in (said if isinstance(said, list) else [said]))
+    """The words of an update, if it is a piece of a message of this kind."""
+    return str(update["content"].get("text", "")) if update["sessionUpdate"] == f"{kind}_chunk" else ""

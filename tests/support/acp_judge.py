@@ -1,13 +1,7 @@
-"""The judge of all that we send in ACP: the models of the official Python SDK, and no member beside them.
+"""The judge of all that we send in ACP: the models of the official Python SDK, and no member beside them."""
 
-Version 2 is judged by its published schema, of which `acp_v2.json` is what we send, without words.
-"""
-
-import json
-from pathlib import Path
 from typing import Any
 
-import jsonschema
 from acp import schema
 from pydantic import BaseModel, TypeAdapter
 
@@ -34,21 +28,7 @@ NOTIFICATIONS: dict[str, Any] = {
     "session/update": schema.SessionNotification,
     "$/cancel_request": schema.CancelRequestNotification,
 }
-OPEN = {".authMethods[].type"}  # `agent`, which version 1 leaves out and version 2 wants
-SECOND = json.loads(Path(__file__).with_name("acp_v2.json").read_text())
-SECOND_RESULTS = {
-    "initialize": "InitializeResponse",
-    "session/new": "NewSessionResponse",
-    "session/resume": "ResumeSessionResponse",
-    "session/prompt": "PromptResponse",
-    "session/list": "ListSessionsResponse",
-    "session/set_config_option": "SetSessionConfigOptionResponse",
-}
-SECOND_MESSAGES = {
-    "session/update": "UpdateSessionNotification",
-    "session/request_permission": "RequestPermissionRequest",
-    "$/cancel_request": "CancelRequestNotification",
-}
+OPEN = {".authMethods[].type"}  # `agent`, which the schema leaves out
 OURS = frozenset({"_session/steering", "_greenroom/attach"})
 
 
@@ -85,14 +65,3 @@ def _members(value: Any, place: str = "") -> set[str]:
             return set().union(*(_members(one, f"{place}[]") for one in value))
         case _:
             return set()
-
-
-def judge_second(message: Json, method: str | None = None) -> None:
-    """Judge a message of version 2, by its published schema."""
-    if "method" in message:
-        kind, value = SECOND_MESSAGES[message["method"]], message["params"]
-    elif "result" in message:
-        kind, value = SECOND_RESULTS[str(method)], message["result"]
-    else:
-        kind, value = "Error", message["error"]
-    jsonschema.Draft202012Validator({"$ref": f"#/$defs/{kind}", **SECOND}).validate(value)

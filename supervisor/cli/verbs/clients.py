@@ -29,7 +29,6 @@ CLIENTS_AND_HELP = (
         opts=(
             *SETTINGS,
             Opt(("--embedded",), "Run everything in this process, without a daemon."),
-            Opt(("--v2",), "Speak the draft of version 2 to editors that offer it."),
         ),
         about="Every conversation is a session of the editor, and goes on without it. Starts the daemon if none "
         "runs. `greenroom acp login` is `greenroom login`: editors start it so.",

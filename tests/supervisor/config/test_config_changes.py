@@ -111,7 +111,7 @@ LIVE = {
     *(f"greenroom.mcp.{one}" for one in ("tools", "twin_notifications", "answer_cancelled", "stream_meta")),
     *(f"greenroom.mcp.{one}" for one in ("progress_seconds", "max_sandbox", "allow_provider_overrides")),
     *(f"greenroom.mcp.{one}" for one in ("on_caller_gone", "caller_gone_seconds")),
-    *(f"greenroom.acp.{one}" for one in ("if_busy", "load_bytes", "v2")),
+    *(f"greenroom.acp.{one}" for one in ("if_busy", "load_bytes")),
 }
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from supervisor.config.load import load
-from supervisor.config.single_settings import listed_tools, speaks_draft
+from supervisor.config.single_settings import listed_tools
 from transports.dialects.mcp.protocol.introduction import LISTED_TOOLS
 
 FILES = [
@@ -52,16 +52,3 @@ def test_a_file_that_is_no_config_is_left_to_the_daemon(content: bytes, tmp_path
 def test_a_file_that_can_not_be_read_is_left_to_the_daemon(tmp_path: Path) -> None:
     (tmp_path / "config.toml").mkdir()
     assert listed_tools({}, environment(tmp_path), LISTED_TOOLS) is None
-
-
-@pytest.mark.parametrize("text", ["", "[greenroom.acp]\nv2 = true\n", "[greenroom]\nacp = {v2 = false}\n"])
-def test_the_draft_of_acp_is_spoken_as_the_config_says(text: str, tmp_path: Path) -> None:
-    (tmp_path / "config.toml").write_text(text)
-    environ = environment(tmp_path)
-    assert speaks_draft({}, environ) is load(environ=environ).config.greenroom.acp.v2
-    assert speaks_draft({"v2": True}, environ)
-
-
-def test_a_file_that_is_no_config_speaks_no_draft(tmp_path: Path) -> None:
-    (tmp_path / "config.toml").write_text("v2 = [")
-    assert not speaks_draft({}, environment(tmp_path))

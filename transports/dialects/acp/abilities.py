@@ -20,7 +20,7 @@ class ClientName(Struct, frozen=True):
 
 
 def abilities(params: JsonObject) -> Abilities:
-    capabilities = _object_member(params, "clientCapabilities") or _object_member(params, "capabilities")
+    capabilities = _object_member(params, "clientCapabilities")
     elicitation = _object_member(capabilities, "elicitation")
     return Abilities(
         forms=isinstance(elicitation.get("form"), dict),
@@ -31,7 +31,7 @@ def abilities(params: JsonObject) -> Abilities:
 
 
 def client_name(params: JsonObject) -> ClientName:
-    info = _object_member(params, "clientInfo") or _object_member(params, "info")
+    info = _object_member(params, "clientInfo")
     name, version = info.get("name"), info.get("version")
     return ClientName(name if isinstance(name, str) else "", version if isinstance(version, str) else "")
 

@@ -79,8 +79,6 @@ class AcpDialect(Dialect):
             case sessions.OpenedSession():
                 self._write(jsonrpc.result(request, outcome.result))
                 sessions.follow(self._state, outcome)
-            case prompts.UntakenPrompt(session, input_):
-                session.untaken_prompts[input_] = request
             case _:
                 self._write(_answer(request, outcome))
 

@@ -11,7 +11,7 @@ from typing import ClassVar, cast
 from msgspec import Struct, field
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Summary
+from actors.vocabulary.answers import Ending, Summary
 from actors.vocabulary.items import ImageItem, InputItem, TextItem, first_words
 from actors.vocabulary.records import Record
 from actors.vocabulary.settings import Settings
@@ -24,12 +24,12 @@ from transports.dialects.kit.bounded import Bounded
 from transports.notices import NOTICES
 from transports.question_text import question_lines
 
-STOP_REASONS = {
-    "completed": "end_turn",
-    "interrupted": "cancelled",
-    "replaced": "cancelled",
-    "lost": "cancelled",
-    "budget": "max_turn_requests",
+STOP_REASONS: Mapping[str, str] = {  # the answers to prompts; after any other end they are an error
+    Ending.COMPLETED: "end_turn",
+    Ending.INTERRUPTED: "cancelled",
+    Ending.REPLACED: "cancelled",
+    Ending.LOST: "cancelled",
+    Ending.BUDGET: "max_turn_requests",
 }
 LOST_TEXT = "The daemon was ended while this turn ran; what it had said is kept. Send a message to go on."
 LINES_SHOWN = 200  # lines of a question; the middle of a longer one is left out, and a line says so
@@ -49,13 +49,11 @@ class EventTranslator(Struct, eq=False):
     label: Callable[[], str]
     texts: ShownTexts
     calls: ShownCalls
-    echoes: bool = False  # the client gets its own messages, too
     replays: bool = False
     turns: bool = False  # a turn runs
     hears: Callable[[Collection[str]], bool] = lambda _: False
     inputs: set[str] = field(default_factory=set)  # taken by the running turn
     failed: str | None = None  # the error of the running turn
-    waiting: set[str] = field(default_factory=set)  # approvals that the client knows to hold up the turn
     settings: Settings | None = None
     agent_options: ev.AgentOptions | None = None
     commands: u.Commands | None = None
@@ -94,8 +92,6 @@ class EventTranslator(Struct, eq=False):
         event: Event = json.loads(record.body)
         if record.type in ShownCalls.HANDLERS:
             yield from self.calls.take(record.type, event)
-            if record.type == "approval_resolved":
-                yield from self._approval_resolved(str(event["approval_id"]))
         elif record.type in ev.TERMINAL:
             yield from self.calls.end_all()
             yield from self._turn_ends(event, record)
@@ -130,22 +126,15 @@ class EventTranslator(Struct, eq=False):
         if text:
             yield u.MessagePiece(voice, item, text)
 
-    def _finish(self, voice: u.Voice, item: str, whole: str, missing: str) -> Updates:
-        """A finished text: whole if the client has none of it, else the missing rest."""
-        if missing and missing == whole:
-            yield u.Message(voice, item, (u.TextContent(whole),))
-        else:
-            yield from self._piece(voice, item, missing)
-
     def _agent_message(self, event: Event, _: Record) -> Updates:
         item, whole = str(event["item_id"]), str(event["message"])
-        yield from self._finish("agent", item, whole, self.texts.rest(item, whole))
+        yield from self._piece("agent", item, self.texts.rest(item, whole))
 
     def _agent_reasoning(self, event: Event, _: Record) -> Updates:
         """A finished part. The pieces before it were those of all parts, one after the other."""
         item, text = str(event["item_id"]), str(event["text"])
         part, begin = self.finished.get(item, (0, 0))
-        yield from self._finish("thought", _section(item, part), text, self.texts.rest(item, text, begin))
+        yield from self._piece("thought", _section(item, part), self.texts.rest(item, text, begin))
         self.finished[item] = part + 1, begin + len(text)
 
     def _section_begins(self, event: Event, _: Record) -> Updates:
@@ -155,7 +144,7 @@ class EventTranslator(Struct, eq=False):
 
     def _raw_reasoning(self, event: Event, _: Record) -> Updates:
         name, whole = _raw(str(event["item_id"])), str(event["text"])
-        yield from self._finish("thought", name, whole, self.texts.rest(name, whole))
+        yield from self._piece("thought", name, self.texts.rest(name, whole))
 
     def _user_message(self, event: Event, record: Record) -> Updates:
         message = ev.UserMessage.model_validate(event)
@@ -163,9 +152,9 @@ class EventTranslator(Struct, eq=False):
             self.inputs.add(message.input_id)
         if message.kind is not ev.MessageKind.PLAIN:
             return
-        if self.replays or self.echoes or message.by != self.label():
+        if self.replays or message.by != self.label():
             items = message.items or ((TextItem(text=message.message),) if message.message else ())
-            yield u.Message("user", message.input_id or message.item_id, tuple(map(_block, items)))
+            yield u.UserMessage(message.input_id or message.item_id, tuple(map(_block, items)))
         if not self.title:
             self.about = first_words(message.items)
             yield from self._title_update(record)
@@ -197,22 +186,16 @@ class EventTranslator(Struct, eq=False):
     def _turn_begins(self, _: Event, __: Record) -> Updates:
         self.turns, self.failed = True, None
         self.inputs.clear()
-        if not self.replays:
-            yield u.TurnState("running")
+        yield from ()
 
     def _turn_ends(self, event: Event, record: Record) -> Updates:
-        """The state, and its time: version 1 has no other message about the end for clients that watch."""
+        """The title with its time: ACP has no other message about the end for clients that watch."""
         self.turns = False
-        self.waiting.clear()
         how = str(event.get("reason") or ("failed" if self.failed else "completed"))
-        reason = STOP_REASONS.get(how, "error")
         if how == "lost":
             yield from self._remark(LOST_TEXT, record, "warning")
-        elif self.failed and (self.replays or reason != "error" or not self.hears(self.inputs)):
+        elif self.failed and (self.replays or how in STOP_REASONS or not self.hears(self.inputs)):
             yield from self._remark(self.failed, record, "error")
-        if self.replays:
-            return
-        yield u.TurnState("idle", reason, self.failed if reason == "error" else None)
         yield from self._title_update(record)
 
     # --- questions ------------------------------------------------------------------------------------------------
@@ -221,12 +204,6 @@ class EventTranslator(Struct, eq=False):
         """The call that a question is about, if the client does not know it."""
         ends_with_it = isinstance(request, ev.ElicitationApprovalRequest)
         yield from self.calls.wait(question(request), request.approval_id if ends_with_it else None)
-
-    def _approval_resolved(self, approval: str) -> Updates:
-        waited = approval in self.waiting
-        self.waiting.discard(approval)
-        if waited and not self.waiting and self.turns and not self.replays:
-            yield u.TurnState("running")
 
     def _approval_requested(self, event: Event, _: Record) -> Updates:
         """The call of a question. The question itself follows; from a history, only if it still waits."""

@@ -10,10 +10,10 @@ from transports.dialect import Introduce
 from transports.dialects.acp import params as p
 from transports.dialects.acp import prompts, sessions
 from transports.dialects.acp.abilities import abilities, client_name
-from transports.dialects.acp.introduction import METHODS_TO_AUTHENTICATE, authentication_result, introduction
+from transports.dialects.acp.introduction import authentication_result, introduction
 from transports.dialects.acp.settings import MODE, options_of, values_for, values_of_mode
 from transports.dialects.acp.state import AcpCall, EditorSession
-from transports.dialects.acp.versions import VERSIONS
+from transports.dialects.acp.update_json import config_options
 from transports.dialects.kit.methods import Method, always_urgent, method
 from transports.dialects.kit.script import Script
 from transports.dialects.kit.settings_changes import change_settings
@@ -24,10 +24,10 @@ from transports.supervisor_requests import NewValues
 def initialize(call: AcpCall, params: p.IgnoredParams) -> JsonObject:
     """Introduce a client; a bridge that has found another daemon repeats it."""
     state, members = call.state, params.model_dump(by_alias=True)
-    result = introduction(members, state.version, v2=state.options.v2)
+    result = introduction(members, state.version)
     if result is None:
         raise InvalidInput("protocolVersion: a whole number is needed")
-    state.abilities, state.protocol = abilities(members), VERSIONS[result["protocolVersion"]]
+    state.abilities = abilities(members)
     name = client_name(members)
     state.client = replace(state.client, name=name.name or state.client.name, version=name.version)
     call.do(Introduce(state.client))
@@ -54,7 +54,7 @@ def set_option(call: AcpCall, params: p.SetOptionParams) -> Script[JsonObject]:
     changed = yield from _change(call, session, values_for(params.config_id, params.value, options))
     if changed is not None:
         options = options_of(changed.settings, session.offers, session.translator.agent_options)
-    return {"configOptions": call.state.protocol.config_options(options)}
+    return {"configOptions": config_options(options)}
 
 
 def _change(call: AcpCall, session: EditorSession, values: NewValues) -> Script[ChangedSettings | None]:
@@ -66,7 +66,7 @@ def _change(call: AcpCall, session: EditorSession, values: NewValues) -> Script[
 
 METHODS: Mapping[str, Method[AcpCall]] = {
     "initialize": method(p.IgnoredParams, initialize),
-    **dict.fromkeys(METHODS_TO_AUTHENTICATE, method(p.IgnoredParams, authenticate)),
+    "authenticate": method(p.IgnoredParams, authenticate),
     "session/new": method(p.NewSessionParams, sessions.new),
     "session/load": method(p.OpenSessionParams, sessions.load),
     "session/resume": method(p.OpenSessionParams, sessions.resume),

@@ -17,7 +17,6 @@ class AcpOptions(Struct, frozen=True):
 
     version: str = "0.0.0"  # of our program, for agentInfo
     instance: str = ""  # the id of this run of the daemon
-    v2: bool = False
     if_busy: BusyPolicy = BusyPolicy.STEER
     load_bytes: int = 8 << 20
     widest: SandboxMode = SandboxMode.WORKSPACE_WRITE

@@ -123,15 +123,10 @@ class NewSessionParams(AcpParams):
     additional_directories: Directories = ()
 
 
-class ReplayFrom(AcpParams):
-    type: Literal["start"]
-
-
 class OpenSessionParams(AcpParams):
     """For `session/load`, `session/resume` and `session/fork`. The session keeps its own directory."""
 
     session_id: SessionId
-    replay_from: ReplayFrom | None = None
     cwd: AbsolutePath | None = None
     mcp_servers: Servers = ()
     additional_directories: Directories = ()

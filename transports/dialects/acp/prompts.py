@@ -4,16 +4,15 @@ import re
 from uuid import uuid4
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from actors.messages.conversation import Inspect, Interrupt, Send, ToConversation, WithdrawInput
-from actors.vocabulary.answers import AcceptedInput, Ending, TurnResult
+from actors.messages.conversation import Inspect, Interrupt, Send
+from actors.vocabulary.answers import AcceptedInput, TurnResult
 from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput
 from actors.vocabulary.ids import ConversationId, InputId, RequestId
 from actors.vocabulary.settings import BusyPolicy
 from transports import jsonrpc
-from transports.dialect import Tell
 from transports.dialects.acp import params as p
+from transports.dialects.acp.event_translator import STOP_REASONS
 from transports.dialects.acp.prompt_items import items_of
 from transports.dialects.acp.state import AcpCall, AcpState, EditorSession, OpenPrompt
 from transports.dialects.kit.refusals import MethodError
@@ -25,13 +24,6 @@ from transports.supervisor_requests import ReadHistory
 LOGIN_WANTED = -32000
 # Our own messages about a missing key or login: the end of a turn carries no error code.
 NO_LOGIN = re.compile(r"Missing environment variable: |^there is no model: |` says how to log in$")
-STOP_REASONS = {
-    Ending.COMPLETED: "end_turn",
-    Ending.INTERRUPTED: "cancelled",
-    Ending.REPLACED: "cancelled",
-    Ending.LOST: "cancelled",
-    Ending.BUDGET: "max_turn_requests",
-}
 CANCELLED_RESULT: JsonObject = {"stopReason": "cancelled"}
 
 
@@ -43,21 +35,12 @@ class AnswerAfterEvents(Struct, frozen=True):
     outcome: JsonObject | GreenroomError
 
 
-class UntakenPrompt(Struct, frozen=True):
-    """A prompt of version 2, to be answered when a turn takes its input."""
-
-    session: EditorSession
-    input: InputId
-
-
-def prompt(call: AcpCall, params: p.PromptParams) -> Script[JsonObject | AnswerAfterEvents | UntakenPrompt]:
+def prompt(call: AcpCall, params: p.PromptParams) -> Script[JsonObject | AnswerAfterEvents]:
     state, items = call.state, items_of(params.prompt)
     policy = _policy(params) or state.options.if_busy
     session = state.session(params.session_id)
     open_prompt = OpenPrompt(session.conversation, InputId(str(uuid4())))
     message = Send(items, policy, key=call.key, await_end=True, by=call.client.label, input=open_prompt.input)
-    if not state.protocol.answers_at_the_end:
-        return (yield from _send_and_place(session, replace(message, await_end=False)))
     state.prompts[call.request] = open_prompt
     try:
         outcome = yield from command(session.conversation, message)
@@ -68,14 +51,6 @@ def prompt(call: AcpCall, params: p.PromptParams) -> Script[JsonObject | AnswerA
         return CANCELLED_RESULT
     finally:
         del state.prompts[call.request]
-
-
-def _send_and_place(session: EditorSession, message: Send) -> Script[JsonObject | UntakenPrompt]:
-    """The answer of version 2: the message has its place in the session, or will get one."""
-    accepted = yield from command(session.conversation, message)
-    assert isinstance(accepted, AcceptedInput)  # noqa: S101  # its end was not awaited
-    placed = accepted.turn is not None or accepted.ended is not None
-    return {"messageId": accepted.input} if placed else UntakenPrompt(session, accepted.input)
 
 
 def outcome_of(result: TurnResult) -> JsonObject | GreenroomError:
@@ -145,22 +120,11 @@ def cancel_session(state: AcpState, session: EditorSession) -> Script[None]:
     for request in open_before:
         if request in state.prompts:
             state.requests.cancel(request, state.client.label)
-    for input_ in session.untaken_prompts:
-        _withdraw(state, conversation, input_)
 
 
 def cancel_request(state: AcpState, request: RequestId) -> None:
     """Take a request back: a prompt with its input or its turn, any other at once."""
     if request in state.prompts:
         state.requests.cancel(request, state.client.label)
-        return
-    state.requests.stop(request)
-    for session in state.sessions.values():
-        for input_, waiting in session.untaken_prompts.items():
-            if waiting == request:
-                _withdraw(state, session.conversation, input_)
-
-
-def _withdraw(state: AcpState, conversation: ConversationId, input_: InputId) -> None:
-    """Take an input back; if a turn has taken it meanwhile, nothing happens."""
-    state.do(Tell(ToConversation(conversation, WithdrawInput(input_, by=state.client.label))))
+    else:
+        state.requests.stop(request)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from transports.bridge.messages import identity, notification, parse_message
 from transports.bridge.outstanding import NOTIFICATION
-from transports.dialects.acp.introduction import METHODS_TO_AUTHENTICATE, authentication_result, introduction
+from transports.dialects.acp.introduction import authentication_result, introduction
 
 TYPE_CHECKING = False  # loading typing costs more than the whole bridge
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CANCEL = "$/cancel_request"
 CANCELLED = NOTIFICATION + f'"{CANCEL}"'.encode()
 UPDATE = NOTIFICATION + b'"session/update","params":{"sessionId":"'
-MESSAGES_OF_AGENTS = (b'"agent_message', b'"agent_thought')  # pieces and whole messages
+MESSAGES_OF_AGENTS = (b'"agent_message_chunk"', b'"agent_thought_chunk"')
 KIND_BYTES = 64  # the first bytes of an update, which contain its kind
 META = b',"_meta":'  # the last of the params
 META_BYTES = 256
@@ -52,9 +52,9 @@ class AcpReplay:
     server = "ACP agent"
     handshake = "initialize"
 
-    def __init__(self, program: str, *, v2: bool = False) -> None:
-        """`program`: our version. `v2`: speak version 2 to clients that offer it."""
-        self._program, self._v2 = program, v2
+    def __init__(self, program: str) -> None:
+        """`program`: our version."""
+        self._program = program
         self._open: dict[str, list[object]] = {}  # sessions, with the client's MCP servers for each
         self._places: dict[str, ReadingPosition] = {}
 
@@ -66,8 +66,8 @@ class AcpReplay:
             return None
         method, result = request["method"], None
         if method == self.handshake:
-            result = introduction(params, self._program, v2=self._v2)
-        elif method in METHODS_TO_AUTHENTICATE:
+            result = introduction(params, self._program)
+        elif method == "authenticate":
             result = authentication_result(params)
         return None if result is None else {"result": result}
 
@@ -147,7 +147,7 @@ class AcpReplay:
         return None
 
     def _follow(self, line: bytes) -> None:
-        """Note how far an update takes its reader. Only pieces of messages are parsed wholly, others at their end."""
+        """Note how far an update takes its reader. Only messages are parsed wholly, others at their end."""
         session, _, update = line[len(UPDATE) : len(UPDATE) + KIND_BYTES * 3].partition(b'"')
         place = self._places.get(session.decode())
         if place is None:
@@ -160,8 +160,6 @@ class AcpReplay:
         if any(kind in update[:KIND_BYTES] for kind in MESSAGES_OF_AGENTS):
             match parse_message(line):
                 case {"params": {"update": {"messageId": str(message), "content": {"text": str(text)}}}}:
-                    place.add(message, len(text))
-                case {"params": {"update": {"messageId": str(message), "content": [{"text": str(text)}]}}}:
                     place.add(message, len(text))
                 case _:
                     pass

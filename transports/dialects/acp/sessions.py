@@ -15,12 +15,12 @@ from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Head, ListQuery, Record
 from transports.dialect import Ask, Tell
 from transports.dialects.acp import params as p
-from transports.dialects.acp import v1
 from transports.dialects.acp.directories import open_directories, with_directories
 from transports.dialects.acp.settings import Offers, options_of
 from transports.dialects.acp.sink import SessionSink
 from transports.dialects.acp.state import AcpCall, AcpState, EditorSession
-from transports.dialects.acp.updates import Commands, Option, Remark, SessionTitle, TurnState
+from transports.dialects.acp.update_json import moment, settings
+from transports.dialects.acp.updates import Commands, Option, Remark, SessionTitle
 from transports.dialects.kit.creation import begin, make_settings
 from transports.dialects.kit.identifiers import fresh_conversation
 from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
@@ -63,7 +63,7 @@ def new(call: AcpCall, params: p.NewSessionParams) -> Script[OpenedSession]:
     except GreenroomError:
         state.close(conversation)
         raise
-    return OpenedSession({"sessionId": conversation, **_settings(state, session)}, session, described=False)
+    return OpenedSession({"sessionId": conversation, **_settings(session)}, session, described=False)
 
 
 def load(call: AcpCall, params: p.OpenSessionParams) -> Script[JsonObject]:
@@ -75,26 +75,16 @@ def load(call: AcpCall, params: p.OpenSessionParams) -> Script[JsonObject]:
     _tell_notices(state, session)
     describe(state, session)
     session.opening = False
-    return _settings(state, session)
+    return _settings(session)
 
 
-def resume(call: AcpCall, params: p.OpenSessionParams) -> Script[OpenedSession | JsonObject]:
-    """Continue a session whose history the client has or does not want; version 2 can ask for all of it here."""
-    if params.replay_from is not None:
-        return (yield from load(call, params))
-    opened = yield from _go_on(call, params)
-    if not call.state.protocol.describes_first:
-        return opened
-    _describe_resumed(call.state, opened.session)
-    return replace(opened, described=False)
-
-
-def _go_on(call: AcpCall, params: p.OpenSessionParams) -> Script[OpenedSession]:
+def resume(call: AcpCall, params: p.OpenSessionParams) -> Script[OpenedSession]:
+    """Continue a session whose history the client has or does not want."""
     session, records = yield from _read(call.state, params, RESUME_BYTES)
     for record in records:
         deque(session.translator.take(record), maxlen=0)
     yield from _finish_opening(call, session, records, params)
-    return OpenedSession(_settings(call.state, session), session, described=True)
+    return OpenedSession(_settings(session), session, described=True)
 
 
 def attach(call: AcpCall, params: p.AttachSessionParams) -> Script[JsonObject]:
@@ -125,7 +115,7 @@ def fork(call: AcpCall, params: p.OpenSessionParams) -> Script[OpenedSession]:
     source = _conversation_of(params.session_id)
     copy = yield from ask(Fork(source, fresh_conversation(), by=call.client.label))
     forked = params.model_copy(update={"session_id": copy.conversation})
-    opened = yield from _go_on(call, forked)
+    opened = yield from resume(call, forked)
     return replace(opened, result={"sessionId": copy.conversation, **opened.result})
 
 
@@ -136,7 +126,6 @@ def describe(state: AcpState, session: EditorSession) -> None:
     state.tell(session, translator.commands or Commands(()))
     if translator.usage is not None:
         state.tell(session, translator.usage)
-    state.tell(session, TurnState("running" if translator.turns else "idle"))
 
 
 def follow(state: AcpState, opened: OpenedSession) -> None:
@@ -234,8 +223,8 @@ def _offers(state: AcpState) -> Script[Offers]:
     return Offers(models, agents, state.options.widest)
 
 
-def _settings(state: AcpState, session: EditorSession) -> JsonObject:
-    return state.protocol.settings(session_options(session))
+def _settings(session: EditorSession) -> JsonObject:
+    return settings(session_options(session))
 
 
 def session_options(session: EditorSession) -> tuple[Option, ...]:
@@ -278,7 +267,7 @@ def list_sessions(_: AcpCall, params: p.ListSessionsParams) -> Script[JsonObject
 def _row(head: Head) -> JsonObject:
     title = head.title
     title_member = {"title": title} if title else {}
-    return {"sessionId": head.conversation, "cwd": head.cwd, **title_member, "updatedAt": v1.moment(head.updated)}
+    return {"sessionId": head.conversation, "cwd": head.cwd, **title_member, "updatedAt": moment(head.updated)}
 
 
 def delete(call: AcpCall, params: p.SessionParams) -> Script[JsonObject]:

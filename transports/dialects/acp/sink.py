@@ -1,19 +1,17 @@
 """A session's slices to updates and questions. One slice is one write."""
 
-import json
-
 from msgspec import Struct
 
 from actors.messages.effects import Slice
 from actors.vocabulary.events import ApprovalRequest, ElicitationApprovalRequest
-from actors.vocabulary.records import Record
 from transports import jsonrpc
-from transports.dialect import Wake, Write
+from transports.dialect import Wake
 from transports.dialects.acp import permissions
 from transports.dialects.acp.event_translator import question
 from transports.dialects.acp.settings import mode_of, options_of
-from transports.dialects.acp.state import REQUEST_CANCELLED, AcpState, EditorSession
-from transports.dialects.acp.updates import Mode, Options, Remark, TurnState
+from transports.dialects.acp.state import AcpState, EditorSession
+from transports.dialects.acp.update_json import permission
+from transports.dialects.acp.updates import Mode, Options, Remark
 from transports.dialects.kit.questions import waiting_text
 
 OUTPUT = "output"  # the timer's name
@@ -36,7 +34,6 @@ class SessionSink(Struct, eq=False):
                 translator.changed = False
                 continue
             state.tell(session, *updates, seq=record.seq)
-            self._answer_taken(record)
             if translator.changed:
                 tell_settings(state, session)
             state.questions.heed(slice_, record, self._put)
@@ -57,43 +54,23 @@ class SessionSink(Struct, eq=False):
             state.tell(session, Remark("error", text, f"lost-{session.seq}"))
             state.close(session.conversation, reason)
 
-    def _answer_taken(self, record: Record) -> None:
-        """Answer a prompt of version 2 when its message has its place, or will never get one."""
-        untaken = self.session.untaken_prompts
-        if not untaken or record.type not in {"user_message", "input_withdrawn"}:
-            return
-        input_id = json.loads(record.body).get("input_id")
-        request = untaken.pop(input_id, None)
-        if request is None:
-            return
-        if record.type == "user_message":
-            line = jsonrpc.result(request, {"messageId": input_id})
-        else:
-            line = jsonrpc.error(request, REQUEST_CANCELLED, "the prompt was taken back")
-        self.state.do(Write(line))
-
     # --- questions ------------------------------------------------------------------------------------------------
 
     def _put(self, request: ApprovalRequest) -> None:
         state, session = self.state, self.session
         questions, conversation = state.questions, session.conversation
-        session.translator.waiting.add(request.approval_id)
         ask = self._form(request)
         if ask is not None:
             method, params = ask
         elif permissions.needs_words(request):
-            questions.cannot_ask(request, conversation, self._say)
-            return state.tell(session, TurnState("requires_action"))
+            return questions.cannot_ask(request, conversation, self._say)
         else:
             for update in session.translator.asks(request):
                 state.tell(session, update)
             tool = question(request)
-            method, params = (
-                "session/request_permission",
-                state.protocol.permission(conversation, tool, permissions.options(request)),
-            )
-        questions.ask(request, conversation, lambda number: jsonrpc.request(number, method, params))
-        return state.tell(session, TurnState("requires_action"))
+            method = "session/request_permission"
+            params = permission(conversation, tool, permissions.options(request))
+        return questions.ask(request, conversation, lambda number: jsonrpc.request(number, method, params))
 
     def _form(self, request: ApprovalRequest) -> tuple[str, jsonrpc.JsonObject] | None:
         """The question as a form or a page, if it is one and the client shows such."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from actors.vocabulary.errors import Overloaded, UnknownConversation, WrongState
 from actors.vocabulary.ids import ConversationId, InputId, RequestId
@@ -10,13 +10,12 @@ from transports import jsonrpc
 from transports.dialect import Client, Write
 from transports.dialects.acp.abilities import Abilities
 from transports.dialects.acp.event_translator import EventTranslator
-from transports.dialects.acp.introduction import FIRST
 from transports.dialects.acp.options import AcpOptions
 from transports.dialects.acp.settings import Offers
 from transports.dialects.acp.shown_calls import ShownCalls
 from transports.dialects.acp.shown_texts import ShownTexts
+from transports.dialects.acp.update_json import write_update
 from transports.dialects.acp.updates import Severity, Update
-from transports.dialects.acp.versions import VERSIONS
 from transports.dialects.kit.conversation_readers import FULL, SinkReader
 from transports.dialects.kit.methods import MethodCall
 from transports.dialects.kit.reading_state import ReadingState
@@ -57,9 +56,6 @@ class EditorSession(Struct, eq=False):
     cancels: int = 0
     resting: bool = False  # output was sent a moment ago
     held_answers: tuple[HeldAnswer, ...] = ()
-    untaken_prompts: dict[InputId, RequestId] = field(
-        default_factory=dict
-    )  # prompts whose input no turn has taken yet
     offers: Offers = Offers()
 
 
@@ -97,7 +93,6 @@ class AcpState(ReadingState):
         )
         self.log = Notices()
         self.abilities = Abilities()
-        self.protocol = VERSIONS[FIRST]  # the agreed version
         self.sessions: dict[ConversationId, EditorSession] = {}
         self.prompts: dict[RequestId, OpenPrompt] = {}
 
@@ -115,17 +110,13 @@ class AcpState(ReadingState):
             raise Overloaded(FULL)
         texts = ShownTexts(shown or {})
         calls = ShownCalls(texts, screens=self.abilities.screens, continues=shown is not None)
-        translator = EventTranslator(
-            lambda: self.client.label, texts, calls, echoes=self.protocol.echoes, hears=self._hears_of
-        )
+        translator = EventTranslator(lambda: self.client.label, texts, calls, hears=self._hears_of)
         session = self.sessions[conversation] = EditorSession(conversation, translator)
         return session
 
     def _hears_of(self, inputs: Collection[str]) -> bool:
-        """Whether the client learns of a failed turn from an open prompt, or from version 2's state."""
-        return not self.protocol.answers_at_the_end or any(
-            open_prompt.input in inputs for open_prompt in self.prompts.values()
-        )
+        """Whether the client learns from an open prompt that a turn with these inputs failed."""
+        return any(open_prompt.input in inputs for open_prompt in self.prompts.values())
 
     def close(self, conversation: ConversationId, reason: str = "the session was closed") -> None:
         session = self.sessions.pop(conversation, None)
@@ -133,8 +124,6 @@ class AcpState(ReadingState):
             return
         self.questions.abandon(conversation, reason)
         self.release(session)
-        for request in session.untaken_prompts.values():
-            self.do(Write(jsonrpc.error(request, REQUEST_CANCELLED, reason)))
         if session.reader is not None:
             self.readers.detach(session.reader)
 
@@ -151,11 +140,7 @@ class AcpState(ReadingState):
 
     def tell(self, session: EditorSession, *updates: Update, seq: int | None = None) -> None:
         """Send updates. `seq`: the stored event that the client has with the last of them, and not before."""
-        lines = [
-            written
-            for update in updates
-            for written in self.protocol.write_update(update, notices=self.abilities.notices)
-        ]
+        lines = [written for update in updates for written in write_update(update, notices=self.abilities.notices)]
         for update in lines[:-1]:
             self._update(session, update)
         if seq is not None:

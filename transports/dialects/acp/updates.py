@@ -1,4 +1,4 @@
-"""Updates of a session, independent of the version of ACP: each version's module writes them. A leaf."""
+"""Updates of a session, before they are written as JSON. A leaf."""
 
 from typing import Literal
 
@@ -77,10 +77,9 @@ class MessagePiece(Struct, frozen=True):
     text: str
 
 
-class Message(Struct, frozen=True):
-    """A whole message, of which the client has nothing yet."""
+class UserMessage(Struct, frozen=True):
+    """A message of a person, whole."""
 
-    voice: Voice
     item: str
     blocks: tuple[Block, ...]
 
@@ -168,17 +167,9 @@ class Mode(Struct, frozen=True):
     mode: str
 
 
-class TurnState(Struct, frozen=True):
-    """Whether a turn runs, waits for an answer, or has ended, and how. Version 1 has no such update."""
-
-    state: Literal["running", "requires_action", "idle"]
-    reason: str | None = None
-    failed: str | None = None
-
-
 Update = (
     MessagePiece
-    | Message
+    | UserMessage
     | Remark
     | ToolUpdate
     | PlanEntries
@@ -187,5 +178,4 @@ Update = (
     | Commands
     | Options
     | Mode
-    | TurnState
 )

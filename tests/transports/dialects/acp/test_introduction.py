@@ -8,43 +8,37 @@ from transports.dialects.acp.introduction import LOGIN, introduction
 from transports.dialects.acp.replay import AcpReplay
 
 
-def introduced(params: dict[str, Any], *, v2: bool = False) -> dict[str, Any]:
-    result = introduction(params, "1.2.3", v2=v2)
+def introduced(params: dict[str, Any]) -> dict[str, Any]:
+    result = introduction(params, "1.2.3")
     assert result is not None
     return result
 
 
-@pytest.mark.parametrize(
-    ("wanted", "v2", "agreed"),
-    [(1, False, 1), (1, True, 1), (2, True, 2), (2, False, 1), (3, True, 2), (3, False, 1), (0, False, 1)],
-)
-def test_the_version_is_the_clients_if_we_speak_it_and_else_our_latest(wanted: int, v2: bool, agreed: int) -> None:
-    assert introduced({"protocolVersion": wanted}, v2=v2)["protocolVersion"] == agreed
+@pytest.mark.parametrize("wanted", [0, 1, 2, 3])
+def test_a_client_of_any_version_is_answered_with_ours(wanted: int) -> None:
+    assert introduced({"protocolVersion": wanted})["protocolVersion"] == 1
 
 
 @pytest.mark.parametrize("wanted", ["1", None, True, -1, 1 << 16, 1.5])
 def test_what_is_no_version_is_no_introduction(wanted: object) -> None:
-    assert introduction({"protocolVersion": wanted}, "1.2.3", v2=False) is None
+    assert introduction({"protocolVersion": wanted}, "1.2.3") is None
 
 
 def test_no_session_is_closed_for_others() -> None:
     assert "close" not in introduced({"protocolVersion": 1})["agentCapabilities"]["sessionCapabilities"]
 
 
-@pytest.mark.parametrize(
-    ("version", "capabilities", "terminal"), [(1, "clientCapabilities", True), (2, "capabilities", {})]
-)
-def test_only_a_client_that_starts_us_in_a_terminal_is_offered_that(
-    version: int, capabilities: str, terminal: object
-) -> None:
-    offered = introduced({"protocolVersion": version, capabilities: {"auth": {"terminal": terminal}}}, v2=True)
+def test_only_a_client_that_starts_us_in_a_terminal_is_offered_that() -> None:
+    offered = introduced({"protocolVersion": 1, "clientCapabilities": {"auth": {"terminal": True}}})
     assert [(one["type"], one["args"]) for one in offered["authMethods"]] == [("terminal", ["login"])]
-    others = introduced({"protocolVersion": version, capabilities: {"auth": {"terminal": False}}}, v2=True)
+    others = introduced({"protocolVersion": 1, "clientCapabilities": {"auth": {"terminal": False}}})
     assert [one["type"] for one in others["authMethods"]] == ["agent"]
     assert "greenroom login" in others["authMethods"][0]["description"]
 
 
-@pytest.mark.parametrize("said", [None, [], {"auth": None}, {"auth": []}, {"auth": {"terminal": "yes"}}])
+@pytest.mark.parametrize(
+    "said", [None, [], {"auth": None}, {"auth": []}, {"auth": {"terminal": "yes"}}, {"auth": {"terminal": {}}}]
+)
 def test_capabilities_of_a_wrong_type_are_none(said: object) -> None:
     methods = introduced({"protocolVersion": 1, "clientCapabilities": said})["authMethods"]
     assert [one["type"] for one in methods] == ["agent"]

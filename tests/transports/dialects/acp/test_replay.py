@@ -87,13 +87,6 @@ def test_what_was_shown_of_a_message_is_counted_in_characters(exchange: Exchange
     ]
 
 
-def test_what_was_shown_of_a_message_that_came_whole_is_all_of_it(exchange: Exchange) -> None:
-    content = [{"type": "text", "text": "whole"}]
-    exchange.received(update("a", 3, sessionUpdate="agent_message", messageId="m", content=content))
-    exchange.received(update("a", 4, sessionUpdate="user_message", messageId="u", content=content))
-    assert exchange.attachments()[0]["shown"] == {"m": 5}
-
-
 def test_a_long_conversation_keeps_the_length_of_its_last_messages_alone(exchange: Exchange) -> None:
     for number in range(MESSAGES + 5):
         exchange.received(chunk("a", number, f"m{number}", "x"))

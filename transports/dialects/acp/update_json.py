@@ -1,4 +1,4 @@
-"""Updates, settings and sessions as version 1 of ACP writes them. Pure."""
+"""Updates, settings and permission requests as ACP writes them. Pure."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -11,12 +11,15 @@ VOICES = {"user": "user_message_chunk", "agent": "agent_message_chunk", "thought
 
 
 def write_update(update: u.Update, *, notices: bool = False) -> list[JsonObject]:
-    """Write an update as several, one or none. `notices`: the client shows notices; others get a message."""
+    """Write an update, a user's message as one for each of its blocks.
+
+    `notices`: the client shows notices; others get a message.
+    """
     match update:
         case u.MessagePiece(voice, item, text):
             return [_chunk(voice, item, u.TextContent(text))]
-        case u.Message(voice, item, blocks):
-            return [_chunk(voice, item, message_block) for message_block in blocks]
+        case u.UserMessage(item, blocks):
+            return [_chunk("user", item, message_block) for message_block in blocks]
         case u.Remark(severity, text, item):
             if notices:
                 return [{"sessionUpdate": "notice", "severity": severity, "title": text}]
@@ -39,8 +42,6 @@ def write_update(update: u.Update, *, notices: bool = False) -> list[JsonObject]
             return [{"sessionUpdate": "config_option_update", "configOptions": config_options(options)}]
         case u.Mode(mode):
             return [{"sessionUpdate": "current_mode_update", "currentModeId": mode}]
-        case u.TurnState():
-            return []
         case _:
             assert_never(update)
 
