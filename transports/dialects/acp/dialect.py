@@ -8,12 +8,11 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from actors.messages.effects import Deliver, EndSubscription
 from actors.vocabulary.errors import Cancelled, ConfigError, GreenroomError, InvalidInput, UnknownConversation
 from actors.vocabulary.events import ElicitationApprovalRequest
-from actors.vocabulary.ids import Caller, ConversationId, RequestId, SubscriptionId
+from actors.vocabulary.ids import ConversationId, RequestId
 from transports import jsonrpc
-from transports.dialect import Action, Client, Dialect, Write
+from transports.dialect import Action, Client
 from transports.dialects.acp import params as p
 from transports.dialects.acp import permissions, prompts, sessions
 from transports.dialects.acp.methods import METHODS
@@ -21,12 +20,15 @@ from transports.dialects.acp.options import AcpOptions
 from transports.dialects.acp.sink import OUTPUT, tell_output
 from transports.dialects.acp.state import REQUEST_CANCELLED, AcpCall, AcpState, HeldAnswer
 from transports.dialects.acp.updates import Remark
+from transports.dialects.kit.reading_dialect import ReadingDialect
 from transports.dialects.kit.refusals import MethodError
 
 UNKNOWN_SESSION = -32002
 
 
-class AcpDialect(Dialect):
+class AcpDialect(ReadingDialect):
+    _state: AcpState
+
     def __init__(self, client: Client, fresh: Callable[[], AcpOptions] = AcpOptions) -> None:
         """`fresh` makes the options, now and after the config was read again."""
         self._state = AcpState(client, fresh)
@@ -52,9 +54,6 @@ class AcpDialect(Dialect):
             case _:
                 assert_never(message)
         return self._state.take_actions()
-
-    def refuse_line(self, reason: str) -> Iterable[Action]:
-        return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, reason)),)
 
     def _request(self, request: jsonrpc.Request) -> None:
         method = METHODS.get(request.method)
@@ -117,23 +116,7 @@ class AcpDialect(Dialect):
         session = self._state.sessions.get(conversation)
         return session is not None and session.cancels > 0
 
-    def _write(self, line: bytes) -> None:
-        self._state.do(Write(line))
-
-    # --- from the actors ------------------------------------------------------------------------------------------
-
-    def take_answer(self, caller: Caller, answer: object) -> Iterable[Action]:
-        self._state.scripts.take_answer(caller, answer)
-        return self._state.take_actions()
-
-    def take_slice(self, deliver: Deliver) -> Iterable[Action]:
-        """Write all lines for a slice in one piece, after which the reader is ready for the next."""
-        self._state.readers.deliver(deliver)
-        return _in_one_write(self._state.take_actions(), deliver.subscription)
-
-    def end_subscription(self, end: EndSubscription) -> Iterable[Action]:
-        self._state.readers.resume_subscription(end)
-        return self._state.take_actions()
+    # --- from timers and the daemon ---------------------------------------------------------------------------------
 
     def wake(self, name: str) -> Iterable[Action]:
         state, (kind, _, conversation) = self._state, name.partition(":")
@@ -178,9 +161,3 @@ def _answer(request: RequestId, outcome: object) -> bytes:
 
 def _members(result: object) -> Iterable[object]:
     return result if isinstance(result, dict) else ()
-
-
-def _in_one_write(actions: Iterable[Action], ready: SubscriptionId) -> Iterable[Action]:
-    lines = [action.data for action in actions if isinstance(action, Write)]
-    others = [action for action in actions if not isinstance(action, Write)]
-    return (Write(b"".join(lines), ready), *others) if lines else others

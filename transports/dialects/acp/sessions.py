@@ -19,10 +19,11 @@ from transports.dialects.acp.directories import open_directories, with_directori
 from transports.dialects.acp.settings import Offers, options_of
 from transports.dialects.acp.sink import SessionSink
 from transports.dialects.acp.state import AcpCall, AcpState, EditorSession
-from transports.dialects.acp.update_json import moment, settings
+from transports.dialects.acp.update_json import settings
 from transports.dialects.acp.updates import Commands, Option, Remark, SessionTitle
 from transports.dialects.kit.creation import begin, make_settings
 from transports.dialects.kit.identifiers import fresh_conversation
+from transports.dialects.kit.moments import moment
 from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
 from transports.dialects.kit.script import WHOLE_ID, Script, ask, look_up
 from transports.jsonrpc import JsonObject

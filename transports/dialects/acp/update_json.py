@@ -1,10 +1,10 @@
 """Updates, settings and permission requests as ACP writes them. Pure."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import assert_never
 
 from transports.dialects.acp import updates as u
+from transports.dialects.kit.moments import moment
 from transports.jsonrpc import JsonObject
 
 VOICES = {"user": "user_message_chunk", "agent": "agent_message_chunk", "thought": "agent_thought_chunk"}
@@ -108,10 +108,6 @@ def settings(options: Sequence[u.Option]) -> JsonObject:
 def permission(session: str, update: u.ToolUpdate, options: list[JsonObject]) -> JsonObject:
     """Params of `session/request_permission`."""
     return {"sessionId": session, "toolCall": tool(update), "options": options}
-
-
-def moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, tz=UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _name_members(choice: u.OptionValue) -> JsonObject:

@@ -1,7 +1,6 @@
 """Earlier conversations: list, resume, archive. A path names a conversation where Codex named a file."""
 
 import json
-from datetime import UTC, datetime
 
 from actors.messages.conversation import Archive, ChangeSettings, Inspect
 from actors.messages.routing import ListConversations as AskForList
@@ -15,6 +14,7 @@ from transports.dialects.codex import params as p
 from transports.dialects.codex.conversations import CodexCall, internal_error, invalid_request
 from transports.dialects.kit.creation import SETTINGS, settings_request
 from transports.dialects.kit.identifiers import named_by, uri_of
+from transports.dialects.kit.moments import moment
 from transports.dialects.kit.paged_history import RecentMessages, read_all
 from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
 from transports.dialects.kit.refusals import prefix_refusals
@@ -41,12 +41,7 @@ def list_conversations(_: CodexCall, params: p.CodexListConversationsParams) -> 
 
 
 def _item(head: Head) -> JsonObject:
-    created = datetime.fromtimestamp(head.created, tz=UTC)
-    return {
-        "path": uri_of(head.conversation),
-        "preview": head.preview,
-        "timestamp": created.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-    }
+    return {"path": uri_of(head.conversation), "preview": head.preview, "timestamp": moment(head.created)}
 
 
 def resume(call: CodexCall, params: p.ResumeConversationParams) -> Script[JsonObject]:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import assert_never
 
 from actors.messages.conversation import CancelRequest
-from actors.messages.effects import Deliver, EndSubscription
 from actors.vocabulary.errors import GreenroomError
-from actors.vocabulary.ids import Caller, RequestId, SubscriptionId
+from actors.vocabulary.ids import Caller, RequestId
 from transports import jsonrpc
-from transports.dialect import Action, Client, Dialect, Tell, Write
+from transports.dialect import Action, Client, Tell
 from transports.dialects.kit.methods import Method
+from transports.dialects.kit.reading_dialect import ReadingDialect
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.mcp import stateless
 from transports.dialects.mcp.calls.conversation_tools import end_stream
@@ -27,7 +27,9 @@ from transports.dialects.mcp.protocol.state import McpCall, McpState
 from transports.dialects.mcp.protocol.turn_requests import ProgressToken
 
 
-class McpDialect(Dialect):
+class McpDialect(ReadingDialect):
+    _state: McpState
+
     def __init__(
         self,
         client: Client,
@@ -64,9 +66,6 @@ class McpDialect(Dialect):
                 self._write(jsonrpc.error(request, code, text))
             case _:
                 assert_never(message)
-
-    def refuse_line(self, reason: str) -> Iterable[Action]:
-        return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, reason)),)
 
     def _request(self, request: jsonrpc.Request) -> None:
         raw_params, state = {} if request.params is None else request.params, self._state
@@ -134,23 +133,7 @@ class McpDialect(Dialect):
             state.requests.stop(request)
         end_stream(state, request)
 
-    def _write(self, line: bytes) -> None:
-        self._state.do(Write(line))
-
-    # --- from the actors ------------------------------------------------------------------------------------------
-
-    def take_answer(self, caller: Caller, answer: object) -> Iterable[Action]:
-        self._state.scripts.take_answer(caller, answer)
-        return self._state.take_actions()
-
-    def take_slice(self, deliver: Deliver) -> Iterable[Action]:
-        """Write all lines for a slice in one piece, after which the reader is ready for the next."""
-        self._state.readers.deliver(deliver)
-        return _in_one_write(self._state.take_actions(), deliver.subscription)
-
-    def end_subscription(self, end: EndSubscription) -> Iterable[Action]:
-        self._state.readers.resume_subscription(end)
-        return self._state.take_actions()
+    # --- from timers and the daemon ---------------------------------------------------------------------------------
 
     def wake(self, name: str) -> Iterable[Action]:
         state, (kind, _, subject) = self._state, name.partition(":")
@@ -188,14 +171,3 @@ class McpDialect(Dialect):
 def _progress_token(meta: jsonrpc.JsonObject) -> ProgressToken | None:
     token = meta.get("progressToken")
     return token if isinstance(token, int | str) and not isinstance(token, bool) else None
-
-
-def _in_one_write(actions: Iterable[Action], ready: SubscriptionId) -> Iterable[Action]:
-    lines: list[bytes] = []
-    others: list[Action] = []
-    for action in actions:
-        if isinstance(action, Write):
-            lines.append(action.data)
-        else:
-            others.append(action)
-    return (Write(b"".join(lines), ready), *others) if lines else others

@@ -15,9 +15,10 @@ from actors.vocabulary.events import (
 )
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.records import Record
+from transports.dialects.kit.moments import moment
 from transports.dialects.kit.script import Script, ask, command
 from transports.dialects.kit.turn_endings import LAST_WORDS, ending_of
-from transports.dialects.mcp.protocol.tasks import POLL_MS, TaskId, moment, no_task, task_of
+from transports.dialects.mcp.protocol.tasks import POLL_MS, TaskId, no_task, task_of
 from transports.jsonrpc import JsonObject
 from transports.supervisor_requests import ReadHistory
 

@@ -4,8 +4,6 @@
 conversation, so any daemon of the home finds it, from any connection.
 """
 
-from datetime import UTC, datetime
-
 from msgspec import Struct
 
 from actors.conversation.facts import KEYS_KEPT_S
@@ -13,6 +11,7 @@ from actors.vocabulary.answers import AcceptedInput, Ending, InputFound, TurnRes
 from actors.vocabulary.ids import ConversationId, InputId
 from transports import jsonrpc
 from transports.dialects.kit.identifiers import conversation_id
+from transports.dialects.kit.moments import moment
 from transports.dialects.kit.refusals import MethodError
 from transports.jsonrpc import JsonObject
 
@@ -75,7 +74,3 @@ def describe_task(task: str, input_: InputFound, status: str, message: str = "")
         "ttl": TTL_MS,
         "pollInterval": POLL_MS,
     }
-
-
-def moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, tz=UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
