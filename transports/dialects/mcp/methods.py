@@ -78,7 +78,9 @@ def call_tool(call: McpCall, params: CallTool) -> Script[object]:
         call.saying = call.state.repeats.identify(call.request, params.name, params.arguments)
         return (yield from tasks.begin(call, params.name, params.arguments))
     result = yield from _run_tool(call, params)
-    return with_link(result, call.peer) if isinstance(result, dict) else result
+    if not isinstance(result, dict) or (params.name in WHOLE_TURN and call.peer.expects_text_alone):
+        return result
+    return with_link(result, call.peer)
 
 
 def _run_tool(call: McpCall, params: CallTool) -> Script[object]:

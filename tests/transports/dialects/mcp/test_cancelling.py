@@ -11,7 +11,6 @@ from tests.transports.dialects.mcp.steps import (
     began,
     created,
     finished,
-    link_to,
     nothing_open,
     sent,
     text_of,
@@ -37,7 +36,7 @@ def test_a_cancelled_call_sees_the_abort_and_then_its_result() -> None:
     assert client.methods()[-1] == "=1"
     said = "Turn interrupted by tester[4711]"
     assert client.answer(1)["result"] == {
-        "content": [{"text": said, "type": "text"}, link_to(conversation)],
+        "content": [{"text": said, "type": "text"}],
         "isError": True,
         "structuredContent": {"threadId": conversation, "sessionId": conversation, "content": said},
         "error": INTERRUPTED,

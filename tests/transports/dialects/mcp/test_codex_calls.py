@@ -41,7 +41,7 @@ def test_a_turn_is_told_in_order_and_the_result_comes_last() -> None:
     ]
     assert client.methods()[-1] == "=1"
     assert client.answer(1)["result"] == {
-        "content": [{"text": "Done", "type": "text"}, link_to(conversation)],
+        "content": [{"text": "Done", "type": "text"}],
         "structuredContent": {"threadId": conversation, "sessionId": conversation, "content": "Done"},
     }
 
@@ -55,14 +55,36 @@ def test_a_result_ends_with_a_link_to_its_conversation_where_the_revision_has_li
     conversation = finished(daemon, client)
     read = client.result("read_conversation", {"threadId": conversation})
     waiting = client.result("waiting_messages", {"threadId": conversation})
-    for result in (client.answer(100)["result"], read, waiting):
+    for result in (read, waiting):
         assert result["content"][1:] == [link_to(conversation)] * links
+
+
+@pytest.mark.parametrize(
+    ("revision", "name", "links"),
+    [
+        ("2025-06-18", "tester", 0),
+        ("2025-06-18", "mcp", 0),
+        ("2025-06-18", "gemini-cli-mcp-client", 1),
+        ("2025-11-25", "tester", 1),
+    ],
+)
+def test_a_turn_is_its_text_alone_for_clients_of_the_summer_and_gemini_is_of_today(
+    revision: str, name: str, links: int
+) -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, protocol=revision, title=name)
+    conversation = finished(daemon, client)
+    replied = client.tool("codex-reply", {"threadId": conversation, "prompt": "more"})
+    daemon.finish(conversation, "More")
+    daemon.settle()
+    for request in (100, replied):
+        assert client.answer(request)["result"]["content"][1:] == [link_to(conversation)] * links
 
 
 @pytest.mark.parametrize("name", ["mcp", "opencode"])
 def test_a_client_that_can_not_take_a_link_reads_the_id_in_words(name: str) -> None:
     daemon = Daemon()
-    client = McpClient(daemon, title=name)
+    client = McpClient(daemon, title=name, protocol="2025-11-25")
     conversation = finished(daemon, client)
     _, words = client.answer(100)["result"]["content"]
     assert words["type"] == "text"
@@ -71,7 +93,7 @@ def test_a_client_that_can_not_take_a_link_reads_the_id_in_words(name: str) -> N
 
 def test_an_error_of_a_conversation_has_its_link_and_one_of_none_has_none() -> None:
     daemon = Daemon()
-    client = McpClient(daemon)
+    client = McpClient(daemon, protocol="2025-11-25")
     conversation = began(daemon, client, 1)
     daemon.end(conversation, ModelFailed("no credit"))
     daemon.settle()

@@ -20,6 +20,7 @@ LAST_WITH_TWINS = "2025-06-18"  # the last revision that clients of that summer 
 # Clients whose models see no links: the Python SDK's default name, and OpenCode.
 WITHOUT_LINKS = frozenset({"mcp", "opencode"})
 LINKS_FROM = "2025-06-18"  # the first with resource_link
+GEMINI = "gemini-cli"  # the beginning of the name; a client of today with the revision of that summer
 WITH_BATCHES = "2025-03-26"
 
 
@@ -57,6 +58,11 @@ class Introduction(Struct, frozen=True):
     @property
     def stateless(self) -> bool:
         return self.revision == STATELESS
+
+    @property
+    def expects_text_alone(self) -> bool:
+        """Whether the result of a turn is its text and nothing else, as clients of that summer expect."""
+        return self.revision < TELLS_MORE and not self.name.startswith(GEMINI)
 
 
 def introduction_of(method: str, meta: JsonObject, era: Era | None) -> Introduction | None:
