@@ -34,6 +34,21 @@ def test_a_question_ends_a_wait_and_another_wait_sees_what_came_of_the_answer(st
         assert client.result("wait_conversation", place)["structuredContent"]["content"] == "thanks"
 
 
+def test_an_equal_call_with_the_same_id_is_a_new_one_where_the_first_was_answered(own_stage: Stage) -> None:
+    with own_stage.bridge(*POLICY_A) as client:
+        threads = []
+        for _ in range(3):
+            mark = client.mark()
+            client.tool("codex", {"prompt": "say one"}, 1)
+            threads.append(client.answer(1, after=mark)["result"]["structuredContent"]["threadId"])
+            own_stage.kill_daemon()
+            client.settle()
+        assert len(set(threads)) == 3
+        for thread in threads:
+            reply = client.result("codex-reply", {"threadId": thread, "prompt": "say works"})
+            assert reply["structuredContent"] == {"threadId": thread, "sessionId": thread, "content": "works"}
+
+
 def test_a_call_that_is_said_again_after_its_daemon_was_killed_begins_nothing_anew(own_stage: Stage) -> None:
     with own_stage.bridge(*POLICY_A) as client:
         client.tool("codex", {"prompt": SLEEPS}, 1)

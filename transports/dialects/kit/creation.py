@@ -6,9 +6,11 @@ from pydantic import BaseModel
 from actors.messages.conversation import Begin
 from actors.messages.routing import Create
 from actors.vocabulary.answers import StartedConversation
+from actors.vocabulary.errors import WrongState
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import Settings
 from transports.dialect import Ask
+from transports.dialects.kit.identifiers import fresh_conversation
 from transports.dialects.kit.reading_state import ReadingState
 from transports.dialects.kit.script import Script, ask, look_up
 from transports.supervisor_requests import MakeSettings, Person, RememberEnvironment, SettingsMade
@@ -39,3 +41,13 @@ def tell_notices(state: ReadingState, made: SettingsMade) -> None:
 def begin(state: ReadingState, conversation: ConversationId, settings: Settings) -> Script[StartedConversation]:
     state.do(Ask(RememberEnvironment(conversation)))
     return (yield from look_up(Create(conversation, Begin(settings))))
+
+
+def begin_somewhere(state: ReadingState, conversation: ConversationId, settings: Settings) -> Script[ConversationId]:
+    """Begin a conversation under this id, or under a fresh one if it is taken."""
+    try:
+        yield from begin(state, conversation, settings)
+    except WrongState:
+        conversation = fresh_conversation()
+        yield from begin(state, conversation, settings)
+    return conversation

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from typing import Literal, cast
-from uuid import uuid4
 
 from msgspec.structs import replace
 from pydantic import ConfigDict
@@ -21,7 +20,7 @@ from transports.dialects.mcp.protocol import arguments, resources, tools
 from transports.dialects.mcp.protocol.answers import answers_in
 from transports.dialects.mcp.protocol.decoding import Undecodable, decode
 from transports.dialects.mcp.protocol.introduction import WITH_TASKS, welcome
-from transports.dialects.mcp.protocol.repeated_requests import RepeatableMessage
+from transports.dialects.mcp.protocol.repeated_requests import new_message
 from transports.dialects.mcp.protocol.revisions import Era, Initialize, McpParams, peer
 from transports.dialects.mcp.protocol.state import McpCall
 from transports.jsonrpc import JsonObject
@@ -86,7 +85,7 @@ def call_tool(call: McpCall, params: CallTool) -> Script[object]:
 def _run_tool(call: McpCall, params: CallTool) -> Script[object]:
     name, raw = params.name, params.arguments
     if call.peer.stateless:
-        call.answers, call.saying = answers_in(params.model_extra or {}), RepeatableMessage(str(uuid4()))
+        call.answers, call.saying = answers_in(params.model_extra or {}), new_message()
     elif name in SAYING:
         call.saying = call.state.repeats.identify(call.request, name, raw)
     try:

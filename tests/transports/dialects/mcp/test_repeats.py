@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from actors.messages.journal import FindRow
 from actors.vocabulary.ids import ConversationId, RequestId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
@@ -148,6 +149,37 @@ def test_a_client_that_has_one_id_for_everything_says_new_things(again: str) -> 
             daemon.hang_up(client.mailbox)
             client = connected(daemon, name=f"next{number}")
     assert len(daemon.conversations) == 3
+
+
+def test_a_client_that_has_one_id_for_everything_says_new_things_also_to_the_next_daemon() -> None:
+    earlier = Daemon()
+    first = connected(earlier, name="first")
+    conversation = began(earlier, first, "codex", HI)
+    ended(earlier, conversation, "Done")
+    daemon = Daemon(earlier.journal)
+    client = connected(daemon)
+    client.say({"jsonrpc": "2.0", "method": RECONNECTED, "params": {"requests": [], "tasks": []}})
+    other = began(daemon, client, "codex", HI)
+    ended(daemon, other, "Done again")
+    assert text_of(client.answer(7)["result"]) == "Done again"
+    assert other != conversation
+    assert turns(daemon, conversation) == 1
+
+
+def test_a_first_call_is_looked_for_nowhere() -> None:
+    daemon = Daemon()
+    disk = daemon.mailboxes["directory"]
+    asked: list[object] = []
+    handle = disk.handle
+
+    def note(lookup: object) -> None:
+        asked.append(lookup)
+        handle(lookup)
+
+    disk.handle = note
+    client = connected(daemon)
+    began(daemon, client, "codex", HI)
+    assert not [lookup for lookup in asked if isinstance(lookup, FindRow)]
 
 
 def test_of_equal_calls_under_one_id_the_last_is_the_one_that_is_said_again() -> None:

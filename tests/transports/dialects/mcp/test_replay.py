@@ -8,7 +8,7 @@ import pytest
 from transports import jsonrpc
 from transports.bridge.messages import parse_message
 from transports.bridge.outstanding import NOTIFICATION, NUMBERED, TRIES, OutgoingLine, Outstanding
-from transports.dialects.mcp.protocol.replay import BEGAN, LOST_KEPT, McpReplay
+from transports.dialects.mcp.protocol.replay import BEGAN, LOST_KEPT, RECONNECTED, McpReplay
 
 INITIALIZE = jsonrpc.request(0, "initialize", {"protocolVersion": "2025-11-25"})
 INITIALIZED = jsonrpc.notification("notifications/initialized")
@@ -207,7 +207,17 @@ CALL = {"name": "codex", "arguments": {"prompt": "hi"}}
 def lost_calls(exchange: Exchange) -> object:
     """The calls that the next daemon is told of, by the last of what it hears first."""
     last = json.loads(exchange.again()[-1])
-    return last["params"]["requests"] if last["method"] == "notifications/greenroom/reconnected" else None
+    return last["params"]["requests"] or None if last["method"] == "notifications/greenroom/reconnected" else None
+
+
+def test_the_next_daemon_is_told_that_there_was_another_if_anything_was_said_to_it() -> None:
+    exchange = greeted()
+    exchange.lost("gone")
+    assert RECONNECTED not in b"".join(exchange.again()).decode()
+    exchange.sent(jsonrpc.request(7, "tools/call", CALL))
+    exchange.received(jsonrpc.result(7, {}))
+    exchange.lost("gone")
+    assert json.loads(exchange.again()[-1])["params"] == {"requests": [], "tasks": []}
 
 
 def test_calls_that_were_lost_are_named_to_every_next_daemon_until_they_are_said_again() -> None:

@@ -12,7 +12,7 @@ from actors.vocabulary.ids import ConversationId, InputId
 from actors.vocabulary.items import TextItem
 from actors.vocabulary.settings import BusyPolicy
 from transports.dialect import Ask, Tell
-from transports.dialects.kit.creation import begin, make_settings
+from transports.dialects.kit.creation import begin_somewhere, make_settings
 from transports.dialects.kit.identifiers import conversation_id
 from transports.dialects.kit.refusals import MethodError, prefix_refusals
 from transports.dialects.kit.script import Script
@@ -164,7 +164,7 @@ def _first_turn(call: McpCall, open_call: TurnRequest, params: CodexArguments) -
     open_call.notices += tuple(warning for warning in made.warnings if warning not in open_call.notices)
     try:
         with prefix_refusals(ToolError, "Failed to start Codex session"):
-            yield from begin(state, conversation, made.settings)
+            conversation = yield from begin_somewhere(state, conversation, made.settings)
     except Cancelled:  # its id was never sent, so lists must not show it either
         state.do(Tell(ToConversation(conversation, Archive())))
         raise

@@ -9,7 +9,7 @@ from actors.vocabulary.records import Record
 from actors.vocabulary.settings import BusyPolicy
 from transports.dialect import Ask
 from transports.dialects.kit.conversation_readers import FULL
-from transports.dialects.kit.creation import begin, make_settings
+from transports.dialects.kit.creation import begin_somewhere, make_settings
 from transports.dialects.kit.script import Script, ask, command
 from transports.dialects.kit.turn_endings import past_end
 from transports.dialects.mcp.calls.greenroom_tools import find_conversation
@@ -45,7 +45,7 @@ def begin_conversation(
     notices: tuple[str, ...] = ()
     if not is_there:
         made = yield from make_settings(call.state, arguments)
-        yield from begin(call.state, conversation, made.settings)
+        conversation = yield from begin_somewhere(call.state, conversation, made.settings)
         notices = made.warnings
     accepted = yield from send_in(call, conversation, arguments.prompt, BusyPolicy.ENQUEUE)
     return conversation, notices, accepted

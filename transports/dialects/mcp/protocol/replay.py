@@ -53,6 +53,7 @@ class McpReplay:
         self._listeners: dict[str, str] = {}  # conversations, by subscription
         self._tasks: dict[str, None] = {}
         self._lost: dict[Id, str | None] = {}  # lost calls that sent a message, with their conversations
+        self._has_spoken = False  # a call has sent a message
 
     def answer_at_once(self, _: Message) -> Message | None:
         return None
@@ -94,6 +95,7 @@ class McpReplay:
         match kept:
             case {"says": number}:
                 self._lost.pop(number, None)
+                self._has_spoken = True
             case {"method": "initialize"}:  # a client that introduces itself again has nothing open
                 self._holds.clear()
                 self._introduced = True
@@ -185,7 +187,7 @@ class McpReplay:
 
     def replayed_messages(self) -> list[Message]:
         lost = [{"id": number, "threadId": thread} for number, thread in self._lost.items()]
-        params = {"requests": lost, "tasks": list(self._tasks)} if lost or self._tasks else None
+        params = {"requests": lost, "tasks": list(self._tasks)} if self._has_spoken else None
         return [*self._holds.values(), *([notification(RECONNECTED, params)] if params else [])]
 
 

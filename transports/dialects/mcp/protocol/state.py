@@ -18,7 +18,7 @@ from transports.dialects.mcp.protocol.decoding import without_effect
 from transports.dialects.mcp.protocol.listening_request import ListeningRequest
 from transports.dialects.mcp.protocol.notifications import ClientLog, withdrawal
 from transports.dialects.mcp.protocol.options import McpOptions
-from transports.dialects.mcp.protocol.repeated_requests import RepeatableMessage, Repeats
+from transports.dialects.mcp.protocol.repeated_requests import NO_MESSAGE, RepeatableMessage, Repeats
 from transports.dialects.mcp.protocol.revisions import LAST_WITH_TWINS, WITH_BATCHES, Era, Introduction
 from transports.dialects.mcp.protocol.turn_requests import ProgressToken, TurnRequests
 from transports.jsonrpc import Params
@@ -113,5 +113,5 @@ class McpCall(MethodCall[McpState], eq=False):
 
     peer: Introduction
     progress: ProgressToken | None = None
-    saying: RepeatableMessage = RepeatableMessage("")
+    saying: RepeatableMessage = NO_MESSAGE
     answers: Answers | None = None  # of a repeated call
