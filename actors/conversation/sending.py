@@ -162,7 +162,7 @@ def _send_again(draft: Draft, command: Send, known: Key) -> None:
 
 
 def find_input(draft: Draft, command: FindInput) -> None:
-    facts, turn = draft.facts, draft.facts.turn
+    facts = draft.facts
     keys = (kept for kept in facts.keys if command.key == kept.key or command.input == kept.input)
     known = next((kept for kept in keys if kept.ts > draft.now - KEYS_KEPT_S), None)
     if known is None:
@@ -171,9 +171,7 @@ def find_input(draft: Draft, command: FindInput) -> None:
     elif command.await_end and known.ended is None and draft.caller is not None:
         _claim(draft, command, known.input)
     else:
-        asks = turn is not None and known.input in turn.inputs and bool(turn.approvals)
-        found = InputFound(known.input, known.turn, known.ts, facts.updated, asks, known.ended)
-        draft.reply_when_stored(found)
+        draft.reply_when_stored(InputFound(known.input, known.turn, known.ended))
 
 
 # --- taking back -------------------------------------------------------------------------------------

@@ -54,16 +54,10 @@ class AcceptedInput(Struct, frozen=True):
 
 
 class InputFound(Struct, frozen=True):
-    """An input, and what has become of it. `turn` took it; `ended` is the seq at which that turn ended.
-
-    `asks`: its turn waits for an answer. `since` is when it was accepted, `updated` when something happened last.
-    """
+    """An input, and what has become of it. `turn` took it; `ended` is the seq at which that turn ended."""
 
     input: InputId
     turn: TurnId | None
-    since: float
-    updated: float
-    asks: bool = False
     ended: int | None = None
 
 

@@ -9,7 +9,6 @@ from actors.vocabulary.answers import AcceptedInput, Ending, InputFound, Interru
 from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput
 from actors.vocabulary.ids import InputId
 from actors.vocabulary.settings import BusyPolicy
-from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller, said
 
 ANN, BEN, CEM = caller("ann"), caller("ben"), caller("cem")
@@ -60,28 +59,6 @@ def test_the_end_is_waited_for_and_told_to_everybody_who_waits() -> None:
         assert (answer.ending, answer.message) == (Ending.COMPLETED, "bye")
     core.say(FindInput(one, await_end=True), CEM)
     assert isinstance(core.answer(CEM), InputFound)
-
-
-def test_input_that_waits_for_an_answer_says_so() -> None:
-    core = Core()
-    one = sent(core)
-    core.output(w.ask())
-    asking = found(core, FindInput(one))
-    assert isinstance(asking, InputFound)
-    assert asking.asks
-
-
-def test_the_time_at_which_it_was_accepted_stays_when_a_turn_takes_it() -> None:
-    core = Core()
-    sent(core, "first", "a")
-    two = sent(core, "second", "b", BusyPolicy.ENQUEUE)
-    before = found(core, FindInput(two))
-    core.end()
-    after = found(core, FindInput(two))
-    assert isinstance(before, InputFound)
-    assert isinstance(after, InputFound)
-    assert after.turn is not None
-    assert after.since == before.since
 
 
 def test_input_is_found_after_a_restart_with_its_end() -> None:

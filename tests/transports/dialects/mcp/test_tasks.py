@@ -208,6 +208,11 @@ def test_a_cancelled_task_that_waits_is_withdrawn_and_the_running_turn_goes_on()
     reply = {"threadId": conversation, "prompt": "then this", "if-busy": "enqueue"}
     task = client.answer(client.tool("codex-reply", reply, task={}))["result"]["task"]["taskId"]
     assert client.ask("tasks/cancel", {"taskId": task})["result"]["status"] == "cancelled"
+    assert (looked(client, task)["status"], looked(client, task)["statusMessage"]) == (
+        "cancelled",
+        "withdrawn before a turn took it",
+    )
+    assert client.ask("tasks/result", {"taskId": task})["error"]["code"] == -32602
     assert conversation in daemon.turns
     ended(daemon, conversation)
     assert conversation not in daemon.turns

@@ -15,7 +15,7 @@ from transports.dialect import Ask, Tell
 from transports.dialects.kit.creation import begin_somewhere, make_settings
 from transports.dialects.kit.identifiers import conversation_id
 from transports.dialects.kit.refusals import MethodError, prefix_refusals
-from transports.dialects.kit.script import Script
+from transports.dialects.kit.script import Script, command
 from transports.dialects.kit.turn_endings import send_input
 from transports.dialects.mcp.calls.results import ToolError, text, tool_error
 from transports.dialects.mcp.protocol.answers import Answers, bad_answers
@@ -25,7 +25,7 @@ from transports.dialects.mcp.protocol.notifications import follow_progress
 from transports.dialects.mcp.protocol.seal import digest
 from transports.dialects.mcp.protocol.sinks import CallSink, call_reader
 from transports.dialects.mcp.protocol.state import McpCall, McpState
-from transports.dialects.mcp.protocol.task_states import begin_task, describe_task
+from transports.dialects.mcp.protocol.tasks import describe_extension_task, read_state, task_of
 from transports.dialects.mcp.protocol.turn_requests import TurnRequest
 from transports.dialects.mcp.protocol.turn_rounds import (
     PendingQuestions,
@@ -193,8 +193,10 @@ def _turn(
         anew=not call.saying.again,
     )
     if open_call.peer.tasks:
-        task, task_state = yield from begin_task(conversation, replace(message, await_end=False, gone_s=None))
-        return {"resultType": "task", **describe_task(task, task_state, "working")}
+        accepted = yield from command(conversation, replace(message, await_end=False, gone_s=None))
+        assert isinstance(accepted, AcceptedInput)  # noqa: S101  # the end of its turn is not awaited
+        task = task_of(conversation, accepted)  # which exists as soon as the message is stored
+        return {"resultType": "task", **describe_extension_task(task, (yield from read_state(task)), "working")}
     if open_call.peer.stateless:
         return result_of_call(
             state, open_call, (yield from until_asked(state, open_call, conversation, message, after))

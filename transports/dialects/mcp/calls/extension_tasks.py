@@ -2,21 +2,20 @@
 
 from collections.abc import Mapping
 
-from actors.messages.conversation import Interrupt, PassOn, ToConversation, WithdrawInput
+from actors.messages.conversation import PassOn, ToConversation
 from actors.vocabulary.answers import Ending
 from actors.vocabulary.ids import ApprovalId
 from transports.dialect import Tell
 from transports.dialects.kit.questions import waiting_text
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script
-from transports.dialects.mcp.calls.codex import STOPPED_ENDINGS, result_of_call
+from transports.dialects.mcp.calls.codex import result_of_call
 from transports.dialects.mcp.calls.results import with_link
 from transports.dialects.mcp.protocol.answers import answers_in
 from transports.dialects.mcp.protocol.introduction import MISSING_CAPABILITY, TASKS
 from transports.dialects.mcp.protocol.revisions import McpParams
 from transports.dialects.mcp.protocol.state import McpCall
-from transports.dialects.mcp.protocol.task_states import TaskState, describe_task, read_state
-from transports.dialects.mcp.protocol.tasks import TaskId, task_named
+from transports.dialects.mcp.protocol.tasks import TaskId, TaskState, describe_extension_task, read_state, task_named
 from transports.dialects.mcp.protocol.turn_requests import TurnRequest
 from transports.dialects.mcp.protocol.turn_rounds import Round, give_answers, question
 from transports.jsonrpc import JsonObject
@@ -35,18 +34,20 @@ def get(call: McpCall, params: ExtensionTaskParams) -> Script[JsonObject]:
     task = task_named(params.task_id)
     task_state = yield from read_state(task)
     if task_state.withdrawn:
-        return describe_task(task, task_state, "cancelled", statusMessage="the message was withdrawn before its turn")
+        return describe_extension_task(
+            task, task_state, "cancelled", statusMessage="the message was withdrawn before its turn"
+        )
     if task_state.result is not None:
         return _describe_finished(call, task, task_state)
     if task_state.questions and call.peer.elicits:
         questions = {
             request.approval_id: question(request, task.conversation, str(task)) for request in task_state.questions
         }
-        return describe_task(task, task_state, "input_required", inputRequests=questions)
+        return describe_extension_task(task, task_state, "input_required", inputRequests=questions)
     for request in task_state.questions:
         _pass_on(call, task, request.approval_id)
     message = {"statusMessage": waiting_text(task_state.questions[0])} if task_state.questions else {}
-    return describe_task(task, task_state, "working", **message)
+    return describe_extension_task(task, task_state, "working", **message)
 
 
 def update(call: McpCall, params: UpdateTask) -> Script[JsonObject]:
@@ -66,10 +67,8 @@ def cancel(call: McpCall, params: ExtensionTaskParams) -> Script[JsonObject]:
     insist_on_tasks(call)
     task = task_named(params.task_id)
     task_state = yield from read_state(task)
-    if task_state.result is None and not task_state.withdrawn:
-        by = call.client.label
-        stop = WithdrawInput(task.input, "cancelled by its sender", by) if task_state.turn is None else Interrupt(by)
-        call.do(Tell(ToConversation(task.conversation, stop)))
+    if not task_state.is_over:
+        call.do(Tell(ToConversation(task.conversation, task_state.stop(task, call.client.label))))
     return {}
 
 
@@ -84,10 +83,10 @@ def _describe_finished(call: McpCall, task: TaskId, task_state: TaskState) -> Js
     assert result is not None  # noqa: S101  # the caller has checked
     open_call = TurnRequest(call.request, 0, task.input, False, call.peer, conversation=task.conversation)
     call_result = result_of_call(call.state, open_call, result)
-    if result.ending in STOPPED_ENDINGS:
-        return describe_task(task, task_state, "cancelled", statusMessage=call_result["content"][0]["text"])
+    if task_state.status == "cancelled":
+        return describe_extension_task(task, task_state, "cancelled", statusMessage=call_result["content"][0]["text"])
     message = {} if result.ending is Ending.COMPLETED else {"statusMessage": call_result["content"][0]["text"]}
-    return describe_task(
+    return describe_extension_task(
         task,
         task_state,
         "completed",

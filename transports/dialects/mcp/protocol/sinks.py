@@ -17,7 +17,7 @@ from transports.dialects.mcp.protocol.elicitation import elicitation
 from transports.dialects.mcp.protocol.notifications import note_activity, tell_progress
 from transports.dialects.mcp.protocol.revisions import TELLS_MORE
 from transports.dialects.mcp.protocol.state import McpState
-from transports.dialects.mcp.protocol.tasks import related_task_meta
+from transports.dialects.mcp.protocol.tasks import TaskId, related_task_meta
 from transports.dialects.mcp.protocol.turn_requests import TurnRequest
 
 HOW_TO_GO_ON = (
@@ -38,7 +38,7 @@ class AskingSink(Struct, eq=False):
     def answers(self) -> bool:
         return self.state.peer.elicits
 
-    def put(self, request: ApprovalRequest, tool_call: RequestId, event: str, task: str = "") -> None:
+    def put(self, request: ApprovalRequest, tool_call: RequestId, event: str, task: TaskId | None = None) -> None:
         questions, peer = self.state.questions, self.state.peer
 
         def write(number: int) -> bytes:

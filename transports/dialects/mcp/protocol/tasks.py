@@ -1,24 +1,41 @@
-"""Tasks in the client's terms: calls that are answered at once, with results to be fetched. Pure.
+"""Tasks: calls that are answered at once, with results to be fetched. No task state is stored.
 
 2025-11-25 has them as its own part, 2026-07-28 as an extension. A task is an input; its id names the input and the
-conversation, so any daemon of the home finds it, from any connection.
+conversation, so any daemon of the home finds it, from any connection. Its state follows from its conversation and the
+history.
 """
 
 from msgspec import Struct
 
 from actors.conversation.facts import KEYS_KEPT_S
-from actors.vocabulary.answers import AcceptedInput, Ending, InputFound, TurnResult
-from actors.vocabulary.ids import ConversationId, InputId
+from actors.messages.conversation import Inspect, Interrupt, WithdrawInput
+from actors.vocabulary.answers import AcceptedInput, Ending, Summary, TurnResult
+from actors.vocabulary.errors import UnknownConversation
+from actors.vocabulary.events import (
+    TERMINAL,
+    ApprovalRequest,
+    InputQueued,
+    InputWithdrawn,
+    UserMessage,
+    durable_adapter,
+)
+from actors.vocabulary.ids import ConversationId, InputId, TurnId
+from actors.vocabulary.records import Record
 from transports import jsonrpc
 from transports.dialects.kit.identifiers import conversation_id
 from transports.dialects.kit.moments import moment
 from transports.dialects.kit.refusals import MethodError
+from transports.dialects.kit.script import Script, ask, command
+from transports.dialects.kit.turn_endings import LAST_WORDS, ending_of
 from transports.jsonrpc import JsonObject
+from transports.supervisor_requests import ReadHistory
 
-TTL_MS = int(KEYS_KEPT_S * 1000)
+TTL_MS = int(KEYS_KEPT_S * 1000)  # at least: a task exists as long as its conversation
 POLL_MS = 1_000  # a look costs less than a millisecond
 JUST_BEFORE = 64  # the most events that are stored in one step with a message
+MENTIONS = frozenset({"input_queued", "user_message", "input_withdrawn"})
 STATUSES = {Ending.COMPLETED: "completed", Ending.INTERRUPTED: "cancelled", Ending.REPLACED: "cancelled"}
+CANCEL_REASON = "its task was cancelled"
 
 
 class TaskId(Struct, frozen=True):
@@ -30,6 +47,35 @@ class TaskId(Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.conversation}.{self.after}.{self.input}"
+
+
+class TaskState(Struct, frozen=True):
+    """The state of a task. Without `turn`, the message waits or was withdrawn; with `result`, its turn has ended."""
+
+    created: float
+    updated: float
+    turn: TurnId | None = None
+    questions: tuple[ApprovalRequest, ...] = ()
+    withdrawn: bool = False
+    result: TurnResult | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self.withdrawn or self.result is not None
+
+    @property
+    def status(self) -> str:
+        if self.withdrawn:
+            return "cancelled"
+        if self.result is not None:
+            return STATUSES.get(self.result.ending, "failed")
+        return "input_required" if self.questions else "working"
+
+    def stop(self, task: TaskId, by: str) -> WithdrawInput | Interrupt:
+        """The command that cancels the task: it interrupts the turn that took the input, or withdraws the input."""
+        if self.turn is None:
+            return WithdrawInput(task.input, CANCEL_REASON, by)
+        return Interrupt(by, message=CANCEL_REASON, turn=self.turn)
 
 
 def task_of(conversation: ConversationId, accepted: AcceptedInput) -> TaskId:
@@ -46,31 +92,67 @@ def task_named(text: str) -> TaskId:
                 pass
         case _:
             pass
-    raise no_task(text)
+    raise _no_task(text)
 
 
-def no_task(text: object, why: str = "there is no such task") -> MethodError:
-    return MethodError(jsonrpc.INVALID_PARAMS, f"Invalid params: no task {text}: {why}")
-
-
-def related_task_meta(task: str) -> JsonObject:
+def related_task_meta(task: TaskId) -> JsonObject:
     """The `_meta` of a message that belongs to a task."""
-    return {"io.modelcontextprotocol/related-task": {"taskId": task}}
+    return {"io.modelcontextprotocol/related-task": {"taskId": str(task)}}
 
 
-def status_of(input_: InputFound, end: TurnResult | None) -> str:
-    if input_.ended is not None:
-        return STATUSES.get(end.ending, "failed") if end is not None else "failed"
-    return "input_required" if input_.asks else "working"
+def describe_task(task: TaskId, state: TaskState, message: str) -> JsonObject:
+    """The task as 2025-11-25 has it."""
+    said = {"statusMessage": message} if message else {}
+    lasting = {"ttl": TTL_MS, "pollInterval": POLL_MS}
+    return {"taskId": str(task), "status": state.status, **said, **_times(state), **lasting}
 
 
-def describe_task(task: str, input_: InputFound, status: str, message: str = "") -> JsonObject:
-    return {
-        "taskId": task,
-        "status": status,
-        **({"statusMessage": message} if message else {}),
-        "createdAt": moment(input_.since),
-        "lastUpdatedAt": moment(max(input_.since, input_.updated)),
-        "ttl": TTL_MS,
-        "pollInterval": POLL_MS,
-    }
+def describe_extension_task(task: TaskId, state: TaskState, status: str, **more: object) -> JsonObject:
+    return {"taskId": str(task), "status": status, **_times(state), "ttlMs": None, "pollIntervalMs": POLL_MS, **more}
+
+
+def _times(state: TaskState) -> JsonObject:
+    return {"createdAt": moment(state.created), "lastUpdatedAt": moment(max(state.created, state.updated))}
+
+
+def read_state(task: TaskId) -> Script[TaskState]:
+    """The present state of a task. Raises MethodError if there is no such task."""
+    try:
+        summary = yield from command(task.conversation, Inspect())
+        return (yield from _read_history(task, summary))
+    except UnknownConversation:
+        raise _no_task(task) from None
+
+
+def _read_history(task: TaskId, summary: Summary) -> Script[TaskState]:
+    """Read from the acceptance of the message to the end of its turn, or until it is known to run or to wait."""
+    after, created, turn = task.after, 0.0, None
+    last_records: list[Record] = []
+    while True:
+        history = yield from ask(ReadHistory(task.conversation, after))
+        for record in history.page.records:
+            after = record.seq
+            if turn is None and record.type in MENTIONS:
+                event = durable_adapter.validate_json(record.body)
+                if not isinstance(event, InputQueued | UserMessage | InputWithdrawn) or event.input_id != task.input:
+                    continue
+                created = created or record.ts
+                turn = record.turn if isinstance(event, UserMessage) else None
+                if isinstance(event, InputWithdrawn):
+                    return TaskState(created, record.ts, withdrawn=True)
+            elif turn is not None and record.turn == turn:
+                last_records = [*last_records, record][-LAST_WORDS:]
+                if record.type in TERMINAL:
+                    return TaskState(created, record.ts, turn, result=ending_of(turn, last_records))
+        waits = any(input_.input == task.input for input_ in summary.waiting)
+        if created and (waits or (turn is not None and turn == summary.turn)):
+            return TaskState(created, summary.updated, turn, () if waits else summary.pending)
+        if history.complete:
+            break
+    if not created:
+        raise _no_task(task)
+    return TaskState(created, created, turn)  # its turn has ended or begun since the summary was made
+
+
+def _no_task(text: object) -> MethodError:
+    return MethodError(jsonrpc.INVALID_PARAMS, f"Invalid params: no task {text}: there is no such task")

@@ -11,7 +11,7 @@ from actors.messages.effects import Slice
 from actors.vocabulary.events import UserMessage, durable_adapter
 from actors.vocabulary.ids import ConversationId, InputId, RequestId, TurnId
 from transports.dialects.mcp.protocol.revisions import Introduction
-from transports.dialects.mcp.protocol.tasks import related_task_meta
+from transports.dialects.mcp.protocol.tasks import TaskId, related_task_meta
 from transports.jsonrpc import JsonObject
 
 ProgressToken = int | str
@@ -29,7 +29,7 @@ class TurnRequest(Struct, eq=False):
     conversation: ConversationId | None = None
     sent: bool = False  # the conversation has its message, and decides the effect of a cancellation
     cancelled: bool = False
-    task: str = ""  # the task whose end it waits for
+    task: TaskId | None = None  # the task whose end it waits for
     activity: str = "starting"
     reports: int = 0
     notices: tuple[str, ...] = ()  # for the result, as many clients show no notifications
