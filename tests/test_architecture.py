@@ -78,7 +78,6 @@ MAY_OPEN = {
     "supervisor/config/stored_keys.py": "the keys, for requests to providers alone",
     "transports/address.py": "the folder of a socket",
     "transports/dialects/mcp/protocol/offline_answers.py": "our own table",
-    "transports/listener.py": "a descriptor in reserve",
     "transports/stdio.py": "the streams of a bridge",
 }
 

@@ -35,14 +35,14 @@ from transports.messages import (
 from transports.ordering import Ordering, request_of
 from transports.supervisor_requests import SupervisorRequest
 from transports.switchboard import Switchboard
-from transports.throttle import BYTE_S, LARGE, Stopwatch, Throttle
 from transports.wire import InputEnded, LinesArrived, Parcel, Wire, WireClosed
 
 log = structlog.get_logger()
 
 HOLD_LIMIT_S = 5.0  # how long an answer waits for its events; a session needs milliseconds
 PARCELS_PER_WRITE = 16  # parcels sent together while more messages wait
-SLICE_S = 0.0005  # spent on lines in a row; then other actors have a turn
+LINES_IN_A_ROW = 16  # then other actors have a turn
+BYTES_IN_A_ROW = 64 * 1024  # the same, for long lines; the last of them is read whole
 
 
 ConnectionMessage = (
@@ -70,7 +70,6 @@ class ConnectionDeps(Struct, frozen=True):
     switchboard: Switchboard
     clock: Clock
     start: Start
-    stopwatch: Callable[[], Stopwatch] = Stopwatch
 
 
 class Connection(Actor[Inbox]):
@@ -88,9 +87,6 @@ class Connection(Actor[Inbox]):
         self._parcels: list[Parcel] = []  # to be sent after this message, or after several in a row
         self._take_more = False
         self._unread: deque[Line] = deque()  # received lines
-        self._patience = Throttle()
-        self._stopwatch = deps.stopwatch()
-        self._pause_s = 0.0  # the pause before the next line
         self._due: deque[ReplyTo] = deque()  # answers for the dialect, after its current action
         self._unserved = 0
         self._leaving = False  # hanging up; nothing more is done for the client
@@ -134,7 +130,7 @@ class Connection(Actor[Inbox]):
                 self._stream(deliver, session)
             case ServiceAnswer(caller, answer):
                 self._unserved -= 1
-                self._do_and_charge(lambda: self._do(self._dialect.take_answer(caller, answer)))
+                self._do(self._dialect.take_answer(caller, answer))
             case TimerFired(name):
                 self._do(self._dialect.wake(name))
             case InputEnded(linger_s):
@@ -158,41 +154,19 @@ class Connection(Actor[Inbox]):
 
     def _read(self) -> None:
         """Read some of the lines: a client that sends many at once must not delay the others."""
-        self._stopwatch.begin()
-        to_come_s = 0.0
-        while self._unread and not self._leaving:
+        lines_left, bytes_left = LINES_IN_A_ROW, BYTES_IN_A_ROW
+        while self._unread and lines_left > 0 and bytes_left > 0 and not self._leaving:
             line = self._unread.popleft()
+            lines_left -= 1
             if isinstance(line, LINE_TYPES):
-                if len(line) > LARGE:
-                    to_come_s += len(line) * BYTE_S
+                bytes_left -= len(line)
                 self._do(self._dialect.receive_line(line))
             else:
                 self._do(self._dialect.refuse_line(line.reason))
-            if self._unread and self._stopwatch.took_s() > SLICE_S:
-                break
-        self._charge(to_come_s)
-        self._read_on()
-
-    def _read_on(self) -> None:
-        """Continue reading: at once, after the other actors, or after a pause."""
-        if self._pause_s:
-            self._deps.clock.tell_later(self._pause_s, self.address, ReadOn())
-            self._pause_s = 0.0
-        elif self._unread:
+        if self._unread:
             self.address.tell(ReadOn())
         else:
             self._take_more = True
-
-    def _do_and_charge(self, work: Callable[[], object]) -> None:
-        """Do some work for the client and charge its processor time to it."""
-        self._stopwatch.begin()
-        work()
-        self._charge(0.0)
-
-    def _charge(self, more_s: float) -> None:
-        spent_s = self._stopwatch.heavy_s() + more_s
-        if spent_s:
-            self._pause_s = max(self._pause_s, self._patience.pause_after(spent_s, self._deps.clock.now()))
 
     # --- from the actors ------------------------------------------------------------------------------------------
 
@@ -205,7 +179,7 @@ class Connection(Actor[Inbox]):
     def _handle_news(self, news: ReplyTo | EndSubscription) -> None:
         match news:
             case ReplyTo():
-                self._do_and_charge(lambda: self._hand_on(self._ordering.note_reply(news)))
+                self._hand_on(self._ordering.note_reply(news))
                 if self._ordering.holds(news.caller):
                     self._deps.clock.tell_later(HOLD_LIMIT_S, self.address, HeldTooLong(news.caller))
             case EndSubscription():

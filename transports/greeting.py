@@ -121,12 +121,6 @@ class Greeting:
     def _too_late(self) -> None:
         self.turn_away(DeadlineExceeded(f"no hello within {self._deps.hello_s:g} s"))
 
-    def drop(self, why: GreenroomError) -> None:
-        """Cut the client off, because its place is needed; it may not have read the reason."""
-        if not self._over:
-            self._refuse(why)
-            self._wire.cut_off(why.message)
-
     def turn_away(self, why: GreenroomError) -> None:
         """Refuse the client and ignore all further input."""
         if not self._over:

@@ -1,4 +1,4 @@
-"""The unix socket: accepts clients, within limits, even when no descriptors are left. Loop thread.
+"""The unix socket: accepts clients, up to a limit. Loop thread.
 
 Knows nothing of the clients' lines; a greeting takes over each accepted client.
 """
@@ -24,14 +24,12 @@ from transports.peer_credentials import Peer, peer_of
 log = structlog.get_logger()
 
 ACCEPT_AT_ONCE = 64  # clients accepted in a row; then the loop serves others
-FOR_OTHERS = 64  # connections that no single process can take
-EXHAUSTED_PAUSE_S = 0.2  # pause without accepting when not even the reserve helps; the backlog waits
+EXHAUSTED_PAUSE_S = 0.2  # pause without accepting when no descriptor is left; the clients wait
 NO_DESCRIPTOR = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 
 class ListenerLimits(Struct, frozen=True):
     clients: int = 512  # an editor has one or two
-    silent: int = 256  # clients before their hello; a client that sends it with its first write never counts
     line: int = LINE_LIMIT
     values: int = VALUES_LIMIT
     watch_s: float = 2.0  # interval of the check that the socket's path exists
@@ -55,11 +53,10 @@ class Listener:
         self._loop = loop
         self._limits = limits or ListenerLimits()
         self._uid = os.geteuid()
-        self._wires: dict[DescriptorWire, int | None] = {}  # with the pid of each client
-        self._greetings: dict[Greeting, DescriptorWire] = {}  # clients before their hello, oldest first
+        self._wires: set[DescriptorWire] = set()
+        self._greetings: set[Greeting] = set()  # clients before their hello
         self._sock: socket.socket | None = None
         self._inode: socket_directory.Inode | None = None
-        self._reserve: int | None = None
         self._exhausted = False
         self._troubled = False
         self._watch: asyncio.TimerHandle | None = None
@@ -75,7 +72,6 @@ class Listener:
         socket_directory.prepare(self.path.parent)
         socket_directory.clear(self.path, lock_held=lock_held)
         self._bind()
-        self._keep_reserve()
         self._watch = self._loop.call_later(self._limits.watch_s, self._look)
 
     def close(self) -> None:
@@ -90,7 +86,6 @@ class Listener:
             with contextlib.suppress(FileNotFoundError):
                 self.path.unlink()
         self._inode = None
-        self._drop_reserve()
 
     # --- the socket -----------------------------------------------------------------------------------------------
 
@@ -147,10 +142,10 @@ class Listener:
                 return
             except OSError as error:
                 if error.errno in NO_DESCRIPTOR:
-                    self._out_of_descriptors()
+                    self._note_exhaustion()
                 else:
                     log.warning("listener.accept_failed", reason=error.strerror)
-                    self._look_away()
+                self._look_away()
                 return
             if self._exhausted:
                 self._exhausted = False
@@ -164,30 +159,14 @@ class Listener:
         except OSError:
             sock.close()  # the client has left already
             return
-        self._make_room()
         refusal = self._judge(peer)
         if refusal is not None:
             _turn_away(sock, refusal)
             return
         limits = self._limits
-        wire = DescriptorWire(SocketEnd(sock), self._loop, self._drop_wire, limits.line, limits.values)
-        self._wires[wire] = peer.pid
-        self._greetings[Greeting(wire, peer, self._deps, self._loop.call_later, self._forget)] = wire
-
-    def _drop_wire(self, wire: DescriptorWire) -> None:
-        self._wires.pop(wire, None)
-
-    def _forget(self, greeting: Greeting) -> None:
-        self._greetings.pop(greeting, None)
-
-    def _make_room(self) -> None:
-        """Make room by dropping the client that has been silent for longest before its hello."""
-        full = len(self._wires) >= self._limits.clients
-        if self._greetings and (full or len(self._greetings) >= self._limits.silent):
-            why = f"{self._limits.silent} clients have said no hello (greenroom.limits.silent_connections)"
-            greeting, wire = next(iter(self._greetings.items()))
-            self._drop_wire(wire)
-            greeting.drop(Overloaded(why))
+        wire = DescriptorWire(SocketEnd(sock), self._loop, self._wires.discard, limits.line, limits.values)
+        self._wires.add(wire)
+        self._greetings.add(Greeting(wire, peer, self._deps, self._loop.call_later, self._greetings.discard))
 
     def _judge(self, peer: Peer) -> GreenroomError | None:
         if peer.uid != self._uid:
@@ -197,33 +176,9 @@ class Listener:
         if len(self._wires) >= most:
             log.warning("listener.full", clients=len(self._wires))
             return Overloaded(f"{most} clients are connected (greenroom.limits.connections); try again later")
-        if len(self._wires) >= most - self._kept_free and peer.pid is not None:
-            same = sum(pid == peer.pid for pid in self._wires.values())
-            if same >= most - self._kept_free:
-                return Overloaded(f"process {peer.pid} has {same} connections; the last are for others; close some")
         return None
 
-    @property
-    def _kept_free(self) -> int:
-        """The number of places that one process leaves to others."""
-        return min(FOR_OTHERS, self._limits.clients // 8)
-
     # --- no descriptors left --------------------------------------------------------------------------------------
-
-    def _out_of_descriptors(self) -> None:
-        """Accept one client with the reserve descriptor, to refuse it. Without a reserve, stop accepting for a while.
-
-        The kernel looks for a descriptor before it looks for a client, so there may be no client to refuse.
-        """
-        self._drop_reserve()
-        if self._sock is not None:
-            with contextlib.suppress(OSError):
-                sock, _ = self._sock.accept()
-                _turn_away(sock, Overloaded("the daemon has no file descriptors left; try again"))
-                self._note_exhaustion()
-        if not self._keep_reserve():
-            self._note_exhaustion()
-            self._look_away()
 
     def _note_exhaustion(self) -> None:
         if not self._exhausted:
@@ -236,20 +191,8 @@ class Listener:
             self._pause = self._loop.call_later(EXHAUSTED_PAUSE_S, self._look_back)
 
     def _look_back(self) -> None:
-        self._keep_reserve()
         if self._sock is not None:
             self._loop.add_reader(self._sock, self._accept)
-
-    def _keep_reserve(self) -> bool:
-        if self._reserve is None:
-            with contextlib.suppress(OSError):
-                self._reserve = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-        return self._reserve is not None
-
-    def _drop_reserve(self) -> None:
-        if self._reserve is not None:
-            os.close(self._reserve)
-            self._reserve = None
 
 
 class SocketEnd:

@@ -19,8 +19,6 @@ from actors.runtime.base import Actor, Message, Ref
 IN_A_ROW = 16  # messages of one actor, then it is another's turn
 A_TURN_S = 0.0005  # after so long it is another's turn, too; a message that takes longer is its actor's to divide
 A_ROUND_S = 0.0005  # for those who go first, then for the others; then the loop looks at its sockets
-QUIET_S = 0.002  # of the thread's time that an actor may take at once and still go first
-QUIET_SHARE = 0.25  # of the thread's time, the same for good
 
 
 class SharedThread:
@@ -28,7 +26,7 @@ class SharedThread:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._first: deque[_Place] = deque()  # their mail can't wait, and they have taken little time lately
+        self._first: deque[_Place] = deque()  # their mail can't wait
         self._due: deque[_Place] = deque()
         self._coming = False  # a round is scheduled; an actor that becomes due is served by it
         self._all_gone = threading.Condition()
@@ -54,7 +52,7 @@ class SharedThread:
 
         It may be in both lines. A flag is set before the append: no entry lacks it.
         """
-        if place.mailbox.is_urgent and (place.allowed_s > 0.0 or place.has_rested()):
+        if place.mailbox.is_urgent:
             if not place.is_first:
                 place.is_first = True
                 self._first.append(place)
@@ -131,25 +129,19 @@ class LoopAddress(Generic[Message]):
 
 
 class _Place:
-    """An actor among those that share the thread: the lines it is in, and how much time it may take."""
+    """An actor among those that share the thread, and the lines it is in."""
 
-    __slots__ = ("_served", "_started", "actor", "allowed_s", "ended", "is_due", "is_first", "logging", "mailbox")
+    __slots__ = ("_started", "actor", "ended", "is_due", "is_first", "logging", "mailbox")
 
     def __init__(self, actor: Actor[Any], notice: "Callable[[_Place], None]") -> None:
         self.actor = actor
         self.mailbox = actor.mailbox
         self.is_first = self.is_due = False  # it is in that line
         self.logging = contextvars.copy_context()
-        self.allowed_s = QUIET_S
         self.ended = False
         self._started = False
-        self._served = 0.0
         actor.mailbox.patient = actor.patient
         actor.mailbox.ring = actor.mailbox.hurry = partial(notice, self)
-
-    def has_rested(self) -> bool:
-        """True if it may take time again, after it had taken too much."""
-        return self.allowed_s + (perf_counter() - self._served) * QUIET_SHARE > 0.0
 
     def take_turn(self, began: float) -> tuple[bool, float]:
         """Handle some messages; returns whether there may be more, and the time. `began`: the time now."""
@@ -169,9 +161,4 @@ class _Place:
         if not more and actor.actor_stopped.is_set():  # its mailbox is closed, and so it is empty
             actor.address.close()
             self.ended = True
-        allowed_s = self.allowed_s + (began - self._served) * QUIET_SHARE
-        # min and max take as long as all the rest of a turn's bookkeeping.
-        allowed_s = (allowed_s if allowed_s < QUIET_S else QUIET_S) - (now - began)  # noqa: FURB136  # see above
-        self.allowed_s = allowed_s if allowed_s > -QUIET_S else -QUIET_S  # noqa: FURB136  # see above
-        self._served = now
         return more, now

@@ -64,10 +64,6 @@ class LimitsTable(ConfigTable):
         64 * MIB,
         description="The same for all clients and conversations together; equal environments count once.",
     )
-    silent_connections: Positive = Field(
-        256,
-        description="Connections that have not sent their hello. When there are more, the oldest of them is closed.",
-    )
     live_sessions: Positive = Field(
         2_000,
         description="Conversations in memory at the same time. Parked conversations don't count.",

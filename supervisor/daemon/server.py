@@ -114,7 +114,6 @@ class Daemon:
             self._engine.loop.loop,
             ListenerLimits(
                 clients=limits.connections,
-                silent=limits.silent_connections,
                 line=limits.frame_bytes,
                 values=limits.message_values,
             ),

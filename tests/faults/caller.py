@@ -33,10 +33,12 @@ class Gone(Exception):
     """The connection ended before the answer."""
 
 
-def dial(path: Path, name: str, cwd: Path, wire: ControlWire | None = None) -> tuple[socket.socket, Message]:
+def dial(
+    path: Path, name: str, cwd: Path, wire: ControlWire | None = None, wait_s: float = WAIT_S
+) -> tuple[socket.socket, Message]:
     """A connection and the first answer on it: a welcome, or a refusal."""
     sock, wire = socket.socket(socket.AF_UNIX), wire or ControlWire(print)
-    sock.settimeout(WAIT_S)
+    sock.settimeout(wait_s)
     try:
         sock.connect(str(path))
         with contextlib.suppress(BrokenPipeError):  # turned away before it could speak; it was told why

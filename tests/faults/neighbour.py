@@ -1,6 +1,5 @@
 """A client beside an attacker, and the times of its pings."""
 
-import socket
 import subprocess
 import sys
 import time
@@ -9,13 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
-from greenroom.connection import DaemonConnection
-from greenroom.wire import ControlWire, hello
 from tests.faults.attackers import connected, request
 
 ROOT = Path(__file__).resolve().parents[2]
 PAUSE_S = 0.002  # between pings: what is measured is not to be its own load
-WELCOME_S = 30.0  # a busy machine; a client that waits longer has found a hang
 
 
 class Neighbour:
@@ -70,13 +66,3 @@ def worst(kind: str, path: str, conversation: str) -> Iterator[subprocess.Popen[
             yield process
         finally:
             process.kill()
-
-
-def joined(path: str) -> float:
-    """Seconds that a new client waits for its welcome."""
-    began = time.perf_counter()
-    with socket.socket(socket.AF_UNIX) as sock:
-        sock.settimeout(WELCOME_S)
-        sock.connect(path)
-        DaemonConnection(sock, hello("new", "0"), ControlWire(print), WELCOME_S)
-        return time.perf_counter() - began

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.attackers import KINDS, SILENT
+from tests.faults.attackers import KINDS
 from tests.faults.conftest import Measure
-from tests.faults.neighbour import Neighbour, joined, p99, pings, worst
+from tests.faults.neighbour import Neighbour, p99, pings, worst
 from tests.support.daemon_process import DaemonProcess
 
 pytestmark = pytest.mark.long(takes_s=20)
@@ -17,7 +17,7 @@ CONFIG = 'model_provider = "demo"\napproval_policy = "never"\n'
 TIMES = 5  # as long as with an idle daemon at the same time, at most
 FLOOR_S = 0.005  # below it, it is the machine that is measured: two processes share it with the daemon
 TOLERANT_S = 0.05  # the same where the suite's other workers share it, too
-JOINED_S = 2.0
+PICTURE_S = 1.0  # a message of 15 MiB is handled in one go, and the one after it in the next
 SMALL_S, FULL_S = 0.4, 10.0
 ALLOWED = 200 << 20
 PIECE = 1 << 16  # as the command line has it
@@ -41,14 +41,13 @@ def lives_beside(kind: str, home: Path, idle: str, measure: Measure, for_s: floa
         pings(neighbour, far_away, 0.2)
         before = daemon.resident_bytes()
         with measure("N", f"a neighbour's ping beside: {kind}") as row, worst(kind, str(daemon.socket), one):
-            if kind == "silent":  # those before it in the queue take no longer than if each was let in
-                assert joined(str(daemon.socket)) < max(JOINED_S, SILENT * joined(idle))
             # The best of three: one that another process of this machine held up says nothing about the daemon.
             times, meanwhile = min((pings(neighbour, far_away, for_s) for _ in range(3)), key=lambda it: p99(it[0]))
             row.times = len(times)
             note = f"p99 {p99(meanwhile) * 1e3:.1f} ms of an idle daemon, {p99(times) * 1e3:.1f} ms of this one"
             row.notes.append(note)
-            assert p99(times) <= max(TIMES * p99(meanwhile), floor_s), note
+            at_least_s = PICTURE_S if kind == "pictures" else floor_s
+            assert p99(times) <= max(TIMES * p99(meanwhile), at_least_s), note
             more = daemon.resident_bytes() - before
             row.notes.append(f"{more >> 20} MiB more")
             assert more < ALLOWED

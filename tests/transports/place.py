@@ -9,7 +9,6 @@ from typing import Any
 from actors.runtime.shared import SharedThread
 from actors.vocabulary.ids import ConnectionId
 from tests.fakes.dialect import EchoDialect, Script, echo_all
-from tests.fakes.stopwatch import StoppedWatch
 from tests.transports.doors import Reading, SocketPeer
 from tests.transports.house import PATIENCE_S, LoopThread, ManualClock, Probe, eventually
 from transports.address import use_short_path
@@ -65,7 +64,7 @@ class Place(Guests):
         self._script = script
         self._ids = iter(range(1_000_000))
         connecting = ConnectionDeps(
-            self.registry, Probe(), self.switchboard, ManualClock(), SharedThread(loop.loop).start, StoppedWatch
+            self.registry, Probe(), self.switchboard, ManualClock(), SharedThread(loop.loop).start
         )
         self.deps = GreetingDeps(
             Identity("0.1", "i"),

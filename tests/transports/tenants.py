@@ -11,7 +11,6 @@ from actors.runtime.shared import SharedThread
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, SubscriptionId
 from actors.vocabulary.records import Record
 from tests.fakes.dialect import EchoDialect, Script, echo_all
-from tests.fakes.stopwatch import StoppedWatch
 from tests.transports.doors import Door, Peer, Reading
 from tests.transports.house import PATIENCE_S, LoopThread, ManualClock, Probe, eventually
 from transports.connection import Connection, ConnectionDeps, Inbox
@@ -50,10 +49,7 @@ class Tenants:
         self.clock = ManualClock()
         self.switchboard = Switchboard()
         start = SharedThread(loop.loop).start
-        self.stopwatch = StoppedWatch()
-        self.deps = ConnectionDeps(
-            self.registry, self.supervisor, self.switchboard, self.clock, start, lambda: self.stopwatch
-        )
+        self.deps = ConnectionDeps(self.registry, self.supervisor, self.switchboard, self.clock, start)
         self._tenants: list[Tenant] = []
 
     def enter(

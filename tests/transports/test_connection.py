@@ -21,9 +21,8 @@ from tests.transports.house import PATIENCE_S, Probe, eventually
 from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants
 from transports.connection import HOLD_LIMIT_S
 from transports.dialect import Action, Ask, Tell, Wake, Write
-from transports.messages import HeldTooLong, LingeredEnough, ReadOn, ServiceAnswer, ServiceRequest, TimerFired
+from transports.messages import HeldTooLong, LingeredEnough, ServiceAnswer, ServiceRequest, TimerFired
 from transports.supervisor_requests import AskStatus, PlainAnswer
-from transports.throttle import ALLOWANCE_S, SHARE
 from transports.wire import InputEnded
 
 ME = ConnectionId("client-0")
@@ -165,19 +164,6 @@ def test_a_dialect_is_woken_when_it_asked_for_it(tenants: Tenants) -> None:
     eventually(lambda: tenants.clock.waiting(TimerFired) == 1, "no timer was set")
     tenants.clock.advance(240.0)
     assert tenant.reads.line() == b"woken: tea"
-
-
-def test_after_a_message_that_costs_much_the_next_line_is_read_when_the_pause_is_over(tenants: Tenants) -> None:
-    tenant = tenants.enter(memory_door)
-    tenants.stopwatch.spent_s = ALLOWANCE_S + SHARE  # a second of its share more than it has
-    tenant.peer.send(b"heavy\n")
-    assert tenant.reads.line() == b"heavy"
-    tenants.stopwatch.spent_s = 0.0
-    tenant.peer.send(b"next\n")
-    tenants.clock.advance(0.9)
-    assert tenants.clock.waiting(ReadOn) == 1
-    tenants.clock.advance(0.2)
-    assert tenant.reads.line() == b"next"
 
 
 def test_one_message_leads_to_one_write_in_the_order_of_its_actions(tenants: Tenants) -> None:

@@ -6,7 +6,6 @@ import socket
 import stat
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -127,37 +126,6 @@ def test_beyond_the_limit_clients_are_refused_as_retryable_until_one_leaves(open
     eventually(lambda: place.listener.clients == 1, "it was not noticed")
     place.enter()
     inside.pop().close()
-
-
-def test_who_says_nothing_leaves_for_a_newcomer_and_the_longest_silent_goes_first(opening: Opening) -> None:
-    place = opening(ListenerLimits(clients=8, silent=3))
-    silent = []
-    for number in range(3):
-        silent.append(place.dial())
-        eventually(partial(has_clients, place, number + 1), "it was not accepted")
-    place.enter()
-    assert error_of(silent[0][1])["data"]["code"] == "overloaded"
-    for peer, reads in silent[1:]:
-        peer.send(HELLO + b"here\n")
-        assert json.loads(reads.line()) == WELCOME
-
-
-def test_where_all_places_are_taken_by_the_silent_a_newcomer_gets_one(opening: Opening) -> None:
-    place = opening(ListenerLimits(clients=2, silent=100))
-    for number in range(2):
-        place.dial()
-        eventually(partial(has_clients, place, number + 1), "it was not accepted")
-    place.enter()
-
-
-def test_one_process_leaves_some_places_to_others(opening: Opening) -> None:
-    place = opening(ListenerLimits(clients=16))
-    inside = [place.enter()[0] for _ in range(14)]
-    _, reads = place.dial()
-    assert f"process {os.getpid()} has 14 connections" in error_of(reads)["message"]
-    inside.pop().close()
-    eventually(lambda: place.listener.clients == 13, "it was not noticed")
-    place.enter()
 
 
 def test_twenty_at_once_are_all_served(opening: Opening) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from supervisor.formats.json_values import has_too_many_values
+from actors.vocabulary.json_values import has_too_many_values
 
 Json = dict[str, Any]  # an agent's JSON, of which nothing is checked
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from actors.runtime.base import Actor, Ref
-from actors.runtime.shared import IN_A_ROW, QUIET_S, SharedThread, call_on_loop
+from actors.runtime.shared import IN_A_ROW, SharedThread, call_on_loop
 from supervisor.loop.thread import LoopThread
 from tests.actors.conftest import stop_leftovers
 
@@ -176,29 +176,6 @@ def test_an_answer_that_somebody_waits_for_goes_before_the_slices_of_a_thousand_
     assert order.index("answer") < IN_A_ROW, "a reader or two may have had a turn before it was said"
     assert order.count("slice") == 1_001
     for ref in (*readers, asked, gate):
-        assert ref.stop(BOUND_S)
-
-
-def test_one_that_has_taken_much_time_goes_behind_one_that_has_not(
-    shared: SharedThread, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    order: list[str] = []
-    time_taken = [0.0]  # of a clock that only this test moves: a busy machine takes time from any actor
-    monkeypatch.setattr("actors.runtime.shared.perf_counter", lambda: time_taken[-1])
-    busy, quiet, gate = (shared.start(Doer(name)) for name in ("busy", "quiet", "gate"))
-    for ref in (busy, quiet):
-        settled(ref)
-    busy.ask(Do(lambda: time_taken.append(2 * QUIET_S)), BOUND_S)
-
-    def fill() -> None:
-        for ref, name in ((busy, "busy"), (quiet, "quiet")):
-            ref.tell(Do(partial(order.append, name)))
-
-    gate.ask(Do(fill), BOUND_S)
-    settled(busy)
-    settled(quiet)
-    assert order == ["quiet", "busy"]
-    for ref in (busy, quiet, gate):
         assert ref.stop(BOUND_S)
 
 

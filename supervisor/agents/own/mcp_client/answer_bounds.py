@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import httpx2
 
-from supervisor.formats.json_values import has_too_many_values
+from actors.vocabulary.json_values import has_too_many_values
 
 PLAIN = {"accept-encoding": "identity"}  # a packed answer of kilobytes may be gigabytes
 VALUES = 500_000  # in one answer, as in a line of a program's

@@ -14,8 +14,8 @@ from mcp.client import Transport
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
 
+from actors.vocabulary.json_values import has_too_many_values
 from supervisor.agents.own.mcp_client.transport_end import TransportEnd
-from supervisor.formats.json_values import has_too_many_values
 from supervisor.formats.lines import IN_A_ROW, LineCutter, MessageTooLong, StderrLog
 from supervisor.work.processes.command import Command, Finished, NotStarted
 from supervisor.work.processes.input import Input

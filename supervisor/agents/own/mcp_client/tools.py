@@ -12,6 +12,7 @@ from pydantic_core import from_json
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.json_values import has_too_many_values
 from actors.vocabulary.settings import Settings
 from supervisor.agents.environments import CommandEnvironment
 from supervisor.agents.own.mcp_client.call import ServerToolCall, verdict
@@ -28,7 +29,6 @@ from supervisor.agents.own.tools.tool_result import ToolResult
 from supervisor.agents.own.tools.work import Work
 from supervisor.agents.own.transcript.open_calls import OpenCall
 from supervisor.config.mcp_servers import McpServer
-from supervisor.formats.json_values import has_too_many_values
 
 ListedServer = tuple[str, McpServer, tuple[ServerTool, ...]]
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from pydantic_core import from_json
 
 from actors.vocabulary.ids import CallId
+from actors.vocabulary.json_values import SMALL, has_too_many_values
 from supervisor.agents.errors import BeyondBound, ModelError, StreamBroken
 from supervisor.agents.own.model.stream_events import (
     CallDone,
@@ -28,7 +29,6 @@ from supervisor.agents.own.model.stream_events import (
 )
 from supervisor.agents.spending.usage import TokenUsage
 from supervisor.config.bounds import DEFAULTS, Bounds, json_size
-from supervisor.formats.json_values import SMALL, has_too_many_values
 
 Object = dict[str, Any]
 

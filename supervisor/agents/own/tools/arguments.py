@@ -6,8 +6,8 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from actors.vocabulary.events import PlanStep
+from actors.vocabulary.json_values import has_too_many_values
 from supervisor.config.bounds import DEFAULTS, Bounds
-from supervisor.formats.json_values import has_too_many_values
 
 MAX_TIMEOUT_MS = 24 * 3600 * 1000
 MAX_WAIT_S = 600.0  # for a job; a model that wants more asks again

@@ -11,6 +11,7 @@ from pydantic_core import from_json, to_json
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.items import ImageItem, LocalImageItem, TextItem
+from actors.vocabulary.json_values import has_too_many_values
 from supervisor.agents.gauge import Gauge
 from supervisor.agents.history_outline import Words, words_of
 from supervisor.agents.own.model.history_pieces import Form
@@ -33,7 +34,6 @@ from supervisor.agents.own.transcript.wording import replacement_text
 from supervisor.agents.spending.repetition import Repetition
 from supervisor.agents.tool_lines import line_of_use
 from supervisor.config.bounds import DEFAULTS
-from supervisor.formats.json_values import has_too_many_values
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 UNNAMED = "unknown"

@@ -40,7 +40,6 @@ from actors.vocabulary.ids import ConnectionId, ConversationId, TurnId
 from actors.vocabulary.records import Append
 from actors.vocabulary.settings import ApprovalPolicy, Settings
 from tests.fakes.journal import FakeJournal
-from tests.fakes.stopwatch import StoppedWatch
 from transports import supervisor_requests as ask
 from transports.connection import Connection, ConnectionDeps
 from transports.dialect import Client, Dialect
@@ -177,9 +176,7 @@ class Daemon:
 
     def connect(self, name: str, make: Callable[[Client], Dialect], receive: Callable[[bytes], None]) -> Mailbox:
         client = Client(ConnectionId(name), "bridge", "1", 4711, 1000, cwd="/w", env={"A": "b"})
-        deps = ConnectionDeps(
-            self._registry, self._supervisor, self.switchboard, self.clock, _never_started, StoppedWatch
-        )
+        deps = ConnectionDeps(self._registry, self._supervisor, self.switchboard, self.clock, _never_started)
         connection = Connection(client, make(client), QuietWire(self, name, receive), deps)
         mailbox = self.mailbox(f"connection-{name}", connection.on_receive)
         connection.address = mailbox  # type: ignore[assignment]  # what it needs of an address

@@ -2,8 +2,6 @@
 
 import json
 from collections.abc import Callable, Sequence
-from itertools import count
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
@@ -16,7 +14,6 @@ from actors.vocabulary.ids import ConversationId, ItemId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import created
-from transports import throttle
 from transports.codex_events import seed_message
 
 DRAWS = st.data()
@@ -232,16 +229,6 @@ def live_through(data: st.DataObject, length: int, *, answer_cancelled: bool) ->
     check_answers(world, answer_cancelled=answer_cancelled)
     check_questions(world)
     check_streams(world)
-
-
-def test_a_run_is_the_same_on_a_machine_that_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    seconds = count()
-    slow = SimpleNamespace(perf_counter=lambda: next(seconds), thread_time=lambda: next(seconds))
-    monkeypatch.setattr(throttle, "time", slow)
-    daemon = Daemon()
-    McpClient(daemon).begin("ping")
-    daemon.clock.advance(throttle.LONGEST_S)
-    assert not daemon.busy()  # nobody was made to pause, so nobody goes on now
 
 
 @pytest.mark.parametrize("answer_cancelled", [True, False])

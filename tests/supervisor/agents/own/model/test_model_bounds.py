@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from actors.vocabulary.json_values import has_too_many_values
 from supervisor.agents.errors import BeyondBound, ModelError, Rejected, RequestFailed
 from supervisor.agents.own.model import wire as wires
 from supervisor.agents.own.model.client import ModelClient
@@ -21,7 +22,6 @@ from supervisor.agents.own.model.stream_events import CallDone, ReasoningDone, S
 from supervisor.agents.spending.usage import TokenUsage
 from supervisor.config.bounds import Bounds
 from supervisor.config.shared_keys import WireApi
-from supervisor.formats.json_values import has_too_many_values
 from tests.supervisor.agents.own.model.reading import BOTH, Heard, joined, request, run
 from tests.supervisor.agents.own.model.test_direct import CHUNKED, a_place, answering, asked
 from tests.support.model_reply import canned

@@ -10,7 +10,7 @@ def has_too_many_values(data: bytes, most_values: int) -> bool:
     plain = data.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in data else data
     if plain.count(b'"') > 4 * most_values:  # a name and a text for each value
         return True
-    outside = b"".join(plain.split(b'"')[::2])
+    outside = b"".join(plain.split(b'"')[::2]) if b'"' in plain else plain
     values = 0
     for start in range(0, len(outside), SMALL):
         values += sum(outside.count(mark, start, start + SMALL) for mark in (b",", b"[", b"{"))
