@@ -79,7 +79,10 @@ class ToolUse(Struct, frozen=True):
             known = replace(known, asked=asked)
         if not arguments:
             return known
-        seen = (*known.command, *(text(known.cwd and str(known.cwd)),), *(str(place.path) for place in known.places))
+        directory = (
+            (str(known.cwd),) if known.command and known.cwd else ()
+        )  # a question shows it beside a command alone
+        seen = (*known.command, *directory, *(str(place.path) for place in known.places))
         return replace(known, asked=known.asked.with_arguments(arguments, seen, is_command=bool(known.command)))
 
     def fingerprint(self, *where: str) -> str:

@@ -185,6 +185,14 @@ def test_a_command_of_claude_code_has_its_description_and_nothing_twice() -> Non
     ]
 
 
+def test_a_working_directory_is_an_argument_like_others_unless_a_command_is_shown_beside_it() -> None:
+    given = {"cwd": "/etc", "path": "passwd"}
+    _, change = asked({"rawInput": given, "content": [diff("/w/a", "x\n")]})
+    assert "  with cwd: /etc" in shown(change).split("\n")
+    _, command = asked({"rawInput": {"command": "ls", "cwd": "/etc"}})
+    assert shown(command).split("\n")[:2] == ["  $ bash -c ls", "  in /etc"]
+
+
 def test_numbers_of_a_call_are_not_shown_and_what_only_stands_in_their_place_is() -> None:
     raw = {"command": "ls", "call_id": "call_2f487db1be5", "turn_id": "x; rm -rf /w", "started_at_ms": 1795147722778}
     _, request = asked({"rawInput": raw})
