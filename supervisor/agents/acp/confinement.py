@@ -1,6 +1,7 @@
 """The sandbox round a third-party agent's process, for as long as it lives. Blocking: worker threads.
 
-Decides where the agent may write: in the directories of the conversation's policy, and in places of its own. Starts
+Decides where the agent may write: in the directories of the conversation's policy, and in places of its own; and
+which arguments and variables it is started with. An agent's own sandbox is off, because ours is round it. Starts
 nothing, and knows nothing of the wire.
 """
 
@@ -11,13 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
-from actors.vocabulary.settings import DangerFullAccess, Pin, Settings, WorkspaceWrite
-from supervisor.agents.acp.confined_agents import MADE_AT_START, kind_of, sandbox_additions
+from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, Pin, Settings, WorkspaceWrite
 from supervisor.agents.acp.git_desk import make_desk
-from supervisor.config.agent_definitions import AgentDefinition
+from supervisor.config.agent_definitions import AgentDefinition, kind_named
+from supervisor.config.command_environment import Keys, agent_environment
+from supervisor.config.whole_config import Config
 from supervisor.disk.folders import lies_in, open_folder
+from supervisor.disk.search_paths import drop_writable_entries, writable_entries_last, writable_folders
 from supervisor.work.reach.agent_homes import databases_of, homes_of, logins_of
 from supervisor.work.reach.home_views import OwnPlaces, own_homes
 from supervisor.work.sandbox.order import ConfinedCommand
@@ -27,6 +30,50 @@ from transports.supervisor_requests import GivenServer
 WITHOUT_SANDBOX = (
     "`--sandbox danger-full-access` runs it without one, then its own questions are all that protects you"
 )
+# Codex's approval policies. `untrusted` asks before everything that does more than read. `on-request` asks before
+# leaving Codex's own sandbox, and without one never. Only one of the two adapters still takes it from the arguments.
+ASK_POLICY, NEVER_ASK_POLICY = "untrusted", "never"
+# A file that an agent makes at its start in its folder of the project, if that exists. In a folder that is closed to
+# it, it can't, and does not start; so the file is made before.
+MADE_AT_START: Mapping[str, tuple[str, str, str]] = {
+    "opencode": (".opencode", ".gitignore", "node_modules\npackage.json\npackage-lock.json\nbun.lock\n.gitignore"),
+}
+_VARIABLES: Mapping[str, Mapping[str, str]] = {
+    "claude": {"IS_SANDBOX": "1"},  # as root it would refuse to ask nothing, which is safe in here
+    "gemini": {"GEMINI_SANDBOX": "false"},  # otherwise it may start itself again in a container
+}
+
+
+def kind_of(definition: AgentDefinition) -> str:
+    """Return the name of the known agent that a definition starts; empty for an unknown one."""
+    return kind_named(definition.name, definition.argv)
+
+
+class SandboxAdditions(Struct, frozen=True):
+    """Arguments and variables that an agent in the sandbox is started with, besides its own."""
+
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+def sandbox_additions(agent: str, approvals: ApprovalPolicy) -> SandboxAdditions:
+    """Return the additions for an agent in our sandbox. A person's own settings for it come later, and win."""
+    if agent == "codex":
+        asks = NEVER_ASK_POLICY if approvals is ApprovalPolicy.NEVER else ASK_POLICY
+        return SandboxAdditions(
+            ("-c", 'sandbox_mode="danger-full-access"', "-c", f'approval_policy="{asks}"'),
+            {"INITIAL_AGENT_MODE": "agent-full-access"},  # for the adapter that reads no arguments
+        )
+    return SandboxAdditions(env=_VARIABLES.get(agent, {}))
+
+
+def keeps_its_mode(agent: str) -> bool:
+    """Tell whether an agent in our sandbox must stay in the mode that it was started with.
+
+    In other modes Codex puts each command into bubblewrap, which needs a user namespace. Our sandbox gives none, so
+    each would fail.
+    """
+    return agent == "codex"
 
 
 class NotConfined(OSError):
@@ -82,6 +129,17 @@ def login_of(settings: Settings, definition: AgentDefinition, env: Mapping[str, 
 def is_confined(settings: Settings, definition: AgentDefinition) -> bool:
     """Tell whether our sandbox is round the agent. If so its own sandbox is off, as it would only get in the way."""
     return not isinstance(settings.sandbox, DangerFullAccess) and definition.confine != "none"
+
+
+def variables_of(
+    definition: AgentDefinition, settings: Settings, config: Config, env: Mapping[str, str]
+) -> Mapping[str, str]:
+    """Return the agent's variables. In a sandbox the project's folders are last in its search path; else left out."""
+    given = agent_environment(
+        env, config.shell_environment_policy, Keys.from_config(config, env), definition.variables
+    )
+    writable = writable_folders(settings.sandbox, settings.cwd, env)
+    return (writable_entries_last if is_confined(settings, definition) else drop_writable_entries)(given, writable)
 
 
 @contextlib.contextmanager

@@ -16,9 +16,15 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import Settings, WorkspaceWrite
 from supervisor.agents.acp.child import Launch
-from supervisor.agents.acp.confinement import ConfinementInputs, confine_agent, fingerprint, is_confined, login_of
+from supervisor.agents.acp.confinement import (
+    ConfinementInputs,
+    confine_agent,
+    fingerprint,
+    is_confined,
+    login_of,
+    variables_of,
+)
 from supervisor.agents.acp.git_desk import GitDesk
-from supervisor.agents.acp.variables import variables_of
 from supervisor.agents.environments import CommandEnvironment
 from supervisor.agents.turn import Turn
 from supervisor.config.agent_definitions import AgentDefinition

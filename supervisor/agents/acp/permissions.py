@@ -1,12 +1,15 @@
 """A third-party agent's requests for permission: each becomes an approval, asked once for a tool call. Loop thread.
 
 An agent may ask twice for a call, about different things: its directory, then its command. Those are two questions.
-The sandbox bounds the agent; the questions are for people who want to know before.
+The sandbox bounds the agent; the questions are for people who want to know before. A rule that the agent makes of its
+own `always` options outlives the conversation, or reaches beyond the question, so none is made unless a person
+chooses it.
 """
 
 import asyncio
 import os
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Literal
@@ -17,10 +20,8 @@ from actors.messages.orders import AgentNews
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, approval_in
 from actors.vocabulary.settings import ApprovalPolicy, Decision
-from supervisor.agents.acp.confined_agents import kind_of
+from supervisor.agents.acp.confinement import is_confined, kind_of
 from supervisor.agents.acp.json_readers import shapes, short, text
-from supervisor.agents.acp.mode_policy import is_confined
-from supervisor.agents.acp.own_rules import own_rule
 from supervisor.agents.acp.tool_use import ToolUse
 from supervisor.agents.acp.updates import Updates
 from supervisor.agents.acp.wire import Json
@@ -28,6 +29,7 @@ from supervisor.agents.tool_lines import line_of_command
 from supervisor.agents.turn import ApprovalAnswer, Turn
 from supervisor.config.agent_definitions import AgentDefinition
 from supervisor.work.patch.plan import PatchPlan
+from supervisor.work.reach.known_agents import KNOWN_AGENTS
 from supervisor.work.reach.project_settings import settings_in
 from supervisor.work.safety.rules import OBEYED_REASON
 
@@ -138,7 +140,7 @@ class Permissions:
 
     def _ask_person(self, use: ToolUse, options: tuple[ev.ApprovalOption, ...]) -> "asyncio.Task[ApprovalAnswer]":
         settings = self._turn.settings
-        confined = is_confined(self._definition, settings)
+        confined = is_confined(settings, self._definition)
         request = ev.ToolUseApprovalRequest(
             **use.facts(),
             arguments=use.arguments,
@@ -242,3 +244,56 @@ def outcome(answer: ApprovalAnswer, options: Iterable[ev.ApprovalOption]) -> Jso
     meant = (option.id for option in offered if option.kind == OPTION_KIND_OF.get(answer.decision))
     chosen = next(named, None) or next(meant, None)
     return CANCELLED if chosen is None else {"outcome": {"outcome": "selected", "optionId": chosen}}
+
+
+# --- the agent's own rules ------------------------------------------------------------------------------------------
+
+# The words in an option's name by which the adapters say that its rule lasts as long as their own session.
+SESSION = re.compile(r"\b(this|the) (session|conversation)\b|\ball edits\b", re.IGNORECASE)
+
+
+class RuleReach(Struct, frozen=True):
+    """The reach and the end of a rule. `options`: words in the ids of the options that make it; empty: any."""
+
+    where: str
+    until: str
+    options: tuple[str, ...] = ()
+
+
+OF_A_SESSION = RuleReach("in its own session of this conversation", "until that session ends")
+UNKNOWN = RuleReach("where and until when is its own to say", "")
+# Taken from the agents' source code. Entries with `options` come first, then names that say "session", then the rest.
+REACHES: Mapping[str, tuple[RuleReach, ...]] = {
+    "claude": (
+        RuleReach("in its own session of this conversation", "until its mode is set otherwise", ("exit-plan",)),
+        RuleReach("for the whole project", "until you remove it from .claude/settings.local.json"),
+    ),
+    "codex": (
+        RuleReach("for every project", "until you remove it from ~/.codex/rules/default.rules", ("execpolicy",)),
+        RuleReach("for every project", "until you remove it from ~/.codex", ("network", "allow_always")),
+        OF_A_SESSION,
+    ),
+    "gemini": (
+        RuleReach("for every project", "until you remove it from ~/.gemini/policies/auto-saved.toml", ("save",)),
+        OF_A_SESSION,
+    ),
+    "opencode": (RuleReach("for the whole project", "until its program ends"),),
+}
+
+
+def own_rule(agent: str, kind: str, option: str, name: str) -> str:
+    """Describe the rule in a line. `agent`: its name in the config; `kind`: its name among known agents, or empty."""
+    rule = _lasting(kind, option, name)
+    until = f", {rule.until}" if rule.until else ""
+    title = KNOWN_AGENTS[kind].title if kind in KNOWN_AGENTS else agent
+    return f"{title}'s own rule: “{name}”, {rule.where}{until}"
+
+
+def _lasting(kind: str, option: str, name: str) -> RuleReach:
+    known = REACHES.get(kind, ())
+    special = next((lasting for lasting in known if any(word in option for word in lasting.options)), None)
+    if special is not None:
+        return special
+    if SESSION.search(name):
+        return OF_A_SESSION
+    return next((lasting for lasting in known if not lasting.options), UNKNOWN)

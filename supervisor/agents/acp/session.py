@@ -14,13 +14,13 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.agent_events import AgentSession
 from actors.vocabulary.settings import Settings
 from supervisor.agents.acp import session_requests
-from supervisor.agents.acp.catch_up import CatchUp, MissedHistory, catch_up_at_start, catch_up_later
+from supervisor.agents.acp.agent_options import OptionSetter
+from supervisor.agents.acp.catch_up import CatchUp, MissedHistory
 from supervisor.agents.acp.child import AgentProcess
 from supervisor.agents.acp.confinement import ConfinementInputs
 from supervisor.agents.acp.failures import AgentFailed, ChildEnded
 from supervisor.agents.acp.launching import LookupInputs
 from supervisor.agents.acp.message_receiver import MessageReceiver
-from supervisor.agents.acp.option_setter import OptionSetter
 from supervisor.agents.acp.prompt import text
 from supervisor.agents.acp.servers_for_agent import ServersForAgent
 from supervisor.agents.acp.session_requests import (
@@ -63,7 +63,7 @@ class AcpSession:
 
     async def catch_up(self, turn: Turn, history: MissedHistory) -> None:
         """Tell the agent, with the next prompt, the part of the conversation that it has missed."""
-        self.seed = list(map(text, await catch_up_later(turn.order, history)))
+        self.seed = list(map(text, await history.catch_up_later(turn.order)))
 
 
 async def start_session(
@@ -79,7 +79,7 @@ async def start_session(
     try:
         turn.emit(*about.handed.notices(child.capabilities))
         started = await _send_requests(child, listening, _place(child, turn.settings, about), known)
-        catch_up = await catch_up_at_start(turn.order, about.history, started, lost or started.lost)
+        catch_up = await about.history.catch_up_at_start(turn.order, started, lost or started.lost)
     except SessionNotStarted as error:
         await child.end(kill=True)
         raise AgentFailed(f"{child.definition.name} began no session: {error}") from None

@@ -1,28 +1,138 @@
-"""A tool call of a third-party agent, built up by its updates. Pure.
+"""A tool call of a third-party agent, built up by its updates, and the details of its question. Pure.
 
-A member that an update leaves out, or sends with a wrong type, stays as it was.
+A member that an update leaves out, or sends with a wrong type, stays as it was. An agent chooses the names of its
+arguments, so no argument is left out for its name: only for being shown already.
 """
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.vocabulary.agent_events import Place, ReadsAs, ToolKind
+from actors.vocabulary.agent_events import Beyond, FurtherChange, Place, ReadsAs, ToolKind
 from actors.vocabulary.event_bases import MOST, FileChange
 from actors.vocabulary.ids import CallId, ItemId
-from supervisor.agents.acp.call_details import CallDetails, as_json, digest
-from supervisor.agents.acp.changes import changes_in
-from supervisor.agents.acp.contents import diffs_in
+from supervisor.agents.acp.changes import changes_in, has_codex_changes
 from supervisor.agents.acp.json_readers import Shape, count, shapes, short, text
-from supervisor.agents.acp.raw import command_of, cwd_of
+from supervisor.agents.acp.update_readers import command_of, cwd_of, diffs_in
 from supervisor.config.bounds import Bounds
 
 KINDS: Mapping[Any, ToolKind] = {kind: kind for kind in get_args(ToolKind)}
 MOST_PLACES = 100  # files of a call; a reader has no use for more
 LONGEST_PATH = 4_096
+LONGEST = 16 * 1024  # characters of arguments in an event: a person reads them, and the agent has the whole
+UNREADABLE = "?"  # in place of a digest, for arguments that can't be written as JSON
+# The argument names of text that an edit removes or inserts; only these are left out because a diff shows them.
+EDITED = frozenset(
+    {
+        *("old_string", "new_string", "old_str", "new_str", "old_text", "new_text", "oldText", "newText"),
+        *("oldString", "newString", "content", "file_text", "new_source"),
+    }
+)
+# Arguments that differ between calls though the question is the same: ids, times, and a model's words for a command.
+NUMBERS = frozenset(
+    f"{stem}{end}"
+    for stem in ("call", "turn", "item", "toolCall", "started_at", "startedAt")
+    for end in ("_id", "Id", "_ms", "Ms")
+)
+NUMBER = re.compile(r"[\w.-]{1,64}", re.ASCII)  # the form of an id; any other value under such a name is shown
+WORDS = frozenset({"description", "reason", "justification"})
+
+
+class CallDetails(Struct, frozen=True):
+    """Details of a tool call: the arguments that nothing else shows (`given`, as JSON), and digests to recognise it.
+
+    `mark`: a digest of all arguments but the describing words.
+    """
+
+    given: str = ""
+    mark: str = ""
+    said: str = ""  # the description among the arguments
+    further: tuple[tuple[str, FileChange], ...] = ()
+    texts: frozenset[int] = frozenset()  # hashes of texts that the changes show in full
+    pieces: frozenset[int] = frozenset()  # hashes of texts that they show without the unchanged lines
+    diffs: str = ""  # a digest of all changes
+
+    @property
+    def is_recognisable(self) -> bool:
+        """True if there is more than words by which the same question is recognised."""
+        return self.mark != UNREADABLE and bool(self.mark or self.diffs)
+
+    def with_changes(self, content: Any, further: tuple[tuple[str, FileChange], ...]) -> "CallDetails":
+        """Return a copy with the changes of an update."""
+        diffs = [[text(diff.get(name)) for name in ("path", "oldText", "newText")] for diff in diffs_in(content)]
+        texts = {hash(part) for path, old, new in diffs for part in (path, "" if old else new)}
+        pieces = {hash(part) for _, old, new in diffs for part in (old, new)}
+        mark = digest(diffs) if diffs else ""
+        return replace(self, further=further, texts=frozenset(texts), pieces=frozenset(pieces), diffs=mark)
+
+    def with_arguments(self, arguments: Any, seen: Iterable[str], *, is_command: bool) -> "CallDetails":
+        """Return a copy with the arguments of an update. `seen`: the texts that the question shows already."""
+        given = arguments if isinstance(arguments, Mapping) else {"input": arguments}
+        shown = self.texts | frozenset(map(hash, seen))
+        left_out = {"changes"} if has_codex_changes(given) else set[str]()
+        left_out |= {name for name, value in given.items() if _is_number(name, value)}
+        rest = {
+            name: value
+            for name, value in given.items()
+            if name not in left_out and not self._shows(name, value, shown)
+        }
+        words = WORDS if is_command else frozenset[str]()
+        marked = {name: value for name, value in given.items() if name not in words and not _is_number(name, value)}
+        mark = digest(marked) if marked else ""
+        return replace(self, given=as_json(rest) if rest else "", mark=mark, said=text(given.get("description")))
+
+    def _shows(self, name: str, value: Any, shown: frozenset[int]) -> bool:
+        """Tell whether the whole value is on the screen, unchanged lines of an edit aside."""
+        match value:
+            case str():
+                return not value or hash(value) in shown or (name in EDITED and hash(value) in self.pieces)
+            case list() | tuple():
+                return all(self._shows(name, item, shown) for item in value)
+            case Mapping():
+                return all(self._shows(member, each, shown) for member, each in value.items())
+            case _:
+                return value is None
+
+    def further_details(self, words: str) -> Beyond:
+        """Return the details that a question shows besides its command and changes. `words`: the call's own."""
+        further = tuple(FurtherChange(path=path, change=change) for path, change in self.further)
+        return Beyond(given=self.given, says=without_middle(self.own_words(words)), changes=further)
+
+    def own_words(self, words: str) -> str:
+        """Return the words of the call, unless its arguments have them as well."""
+        return "" if words.strip() == self.said.strip() else words
+
+
+def _is_number(name: str, value: Any) -> bool:
+    return name in NUMBERS and (isinstance(value, int) or (isinstance(value, str) and bool(NUMBER.fullmatch(value))))
+
+
+def digest(value: Any) -> str:
+    """Return the same text for the same JSON, whatever the order of its members."""
+    try:
+        return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+    except (ValueError, TypeError, RecursionError):
+        return UNREADABLE
+
+
+def as_json(arguments: Any) -> str:
+    """Return the arguments as JSON, without the middle if that is too long."""
+    try:
+        return without_middle(text(json.dumps(arguments, ensure_ascii=False)))
+    except (ValueError, TypeError, RecursionError):
+        return ""
+
+
+def without_middle(text: str) -> str:
+    left_out = len(text) - LONGEST
+    half = LONGEST // 2
+    return text if left_out <= 0 else f"{text[:half]}[… {left_out:,} characters …]{text[-half:]}"
 
 
 class ToolUse(Struct, frozen=True):

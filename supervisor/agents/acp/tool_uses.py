@@ -13,15 +13,23 @@ from msgspec.structs import replace
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
-from supervisor.agents.acp import raw
-from supervisor.agents.acp.contents import content_text, terminals_in
 from supervisor.agents.acp.json_readers import SHORT, Shape, short, text
-from supervisor.agents.acp.output_so_far import OutputSoFar
 from supervisor.agents.acp.tool_use import ToolUse
+from supervisor.agents.acp.update_readers import (
+    content_text,
+    exit_code,
+    raw_output,
+    seconds_taken,
+    terminal_piece,
+    terminal_whole,
+    terminals_in,
+    was_refused,
+)
 from supervisor.config.bounds import Bounds
 
 MOST_CALLS = 128  # at the same time; each keeps its output. Agents run a handful
 MOST_OVER = 4_096  # ids of ended calls that are remembered, whose late updates are ignored
+OVERLAP = 256  # characters of the known end by which an output without its beginning is recognised
 BEGINS_AFTER_S = 1.0  # a question comes within milliseconds of its call; without one for so long, the call runs
 
 End = Literal["completed", "failed", "cancelled"]
@@ -37,6 +45,85 @@ class ShownTerminal(Struct, frozen=True):
 
 
 Terminals = Callable[[str], ShownTerminal | None]
+
+
+class OutputSoFar:
+    """Keeps the head and the tail of a tool's output, and finds the new part of each report. Bounded.
+
+    Some agents send the whole output again with every piece of it: the known part is compared and skipped. Others
+    keep only the end, so that their whole output has another beginning each time.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._half = max(1, most // 2)
+        self._head = ""
+        self._tail: list[str] = []
+        self._kept = 0  # characters in the tail
+        self._length = 0  # characters of the whole output
+        self._rewritten = 0  # characters of outputs that replaced the earlier one
+
+    def __bool__(self) -> bool:
+        return bool(self._length)
+
+    def add(self, text: str) -> str:
+        """Add a piece, and return it: all of it is new."""
+        room = self._half - len(self._head)
+        if room > 0:
+            self._head += text[:room]
+        beyond = text[room:] if room > 0 else text
+        if beyond:
+            self._tail.append(beyond)
+            self._kept += len(beyond)
+            self._trim()
+        self._length += len(text)
+        return text
+
+    def take_whole(self, text: str) -> str:
+        """Take the whole output as it is now, and return its new part."""
+        if self.goes_on(text):
+            return self.add(text[self._length :])
+        if self._head.startswith(text) and len(text) <= len(self._head):
+            return ""  # an older report, or its beginning alone
+        new = self._after_overlap(text)
+        if new is not None:
+            return self.add(new)
+        return self._start_over(text)
+
+    @property
+    def text(self) -> str:
+        """The head and the tail, with a note between them of how much was left out."""
+        tail = "".join(self._tail)
+        left_out = self._length - len(self._head) - len(tail)
+        return f"{self._head}\n[… {left_out:,} characters left out …]\n{tail}" if left_out else self._head + tail
+
+    def _trim(self) -> None:
+        """Cut the tail to its size once it is twice as long, so that no character is copied more than a few times."""
+        if self._kept > 2 * self._half:
+            kept = "".join(self._tail)[-self._half :]
+            self._tail, self._kept = [kept], len(kept)
+
+    def goes_on(self, text: str) -> bool:
+        """Tell whether a text begins with the known output."""
+        tail = "".join(self._tail)
+        self._tail = [tail] if tail else []
+        return (
+            len(text) >= self._length
+            and text.startswith(self._head)
+            and text.startswith(tail, self._length - len(tail))
+        )
+
+    def _after_overlap(self, text: str) -> str | None:
+        end = ("".join(self._tail) or self._head)[-OVERLAP:]
+        at = text.rfind(end) if len(end) == OVERLAP else -1
+        return text[at + OVERLAP :] if at >= 0 else None
+
+    def _start_over(self, text: str) -> str:
+        """Begin again with another text. It counts as new, until all such texts are longer than the kept output."""
+        fits = self._rewritten + len(text) <= 2 * self._half
+        self._rewritten += len(text)
+        self._head, self._tail, self._kept, self._length = "", [], 0, 0
+        self.add(text)
+        return text if fits else ""
 
 
 class OpenToolUse:
@@ -164,11 +251,11 @@ class ToolUses:
 
     def _take_output(self, call: OpenToolUse, update: Shape, status: str) -> Iterator[UseNews]:
         """Take the output in an update."""
-        call.exit_code = raw.exit_code(update, "") if call.exit_code is None else call.exit_code
+        call.exit_code = exit_code(update, "") if call.exit_code is None else call.exit_code
         unread, call.unread = call.unread, ""
         yield from self._write(call, call.written.add(unread))
-        piece = raw.terminal_piece(update)
-        whole = raw.terminal_whole(update)
+        piece = terminal_piece(update)
+        whole = terminal_whole(update)
         if whole and status in ENDS:
             piece += call.written.take_whole(whole)
         elif piece or whole:
@@ -198,14 +285,14 @@ class ToolUses:
 
     def _end(self, call: OpenToolUse, update: Shape, status: End) -> Iterator[UseNews]:
         words = content_text(update.get("content"))
-        words = (words if words != call.said else "") or raw.raw_output(update) or self._terminal_output(call)
+        words = (words if words != call.said else "") or raw_output(update) or self._terminal_output(call)
         if words and call.written.goes_on(words):
             yield from self._write(call, call.written.take_whole(words))
         elif words:
             call.written.take_whole(words)
         if call.exit_code is None:
-            call.exit_code = raw.exit_code(update, call.written.text[:SHORT])
-        yield from self._close(call, "cancelled" if raw.was_refused(update) else status, raw.seconds(update))
+            call.exit_code = exit_code(update, call.written.text[:SHORT])
+        yield from self._close(call, "cancelled" if was_refused(update) else status, seconds_taken(update))
 
     def _terminal_output(self, call: OpenToolUse) -> str:
         shown = [terminal for terminal in map(self.terminals, call.terminals) if terminal is not None]

@@ -20,13 +20,12 @@ from actors.vocabulary.agent_description import MODE, MODEL
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import SandboxMode, Settings
 from supervisor.agents.acp.child import AgentProcess, Launch
-from supervisor.agents.acp.confinement import confine_agent
+from supervisor.agents.acp.confinement import confine_agent, variables_of
 from supervisor.agents.acp.failures import AgentFailed, LoginWanted
 from supervisor.agents.acp.json_readers import shape, shapes, short
 from supervisor.agents.acp.latest_news import LatestNews
 from supervisor.agents.acp.peer import RequestHandler
 from supervisor.agents.acp.session_requests import NEW
-from supervisor.agents.acp.variables import variables_of
 from supervisor.agents.acp.wire import Json
 from supervisor.agents.environments import CommandEnvironment
 from supervisor.config.agent_definitions import AgentDefinition

@@ -3,7 +3,7 @@
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId
 from actors.vocabulary.settings import Decision
-from supervisor.agents.acp.answered_questions import CLOSING, OPENING, AnsweredQuestions
+from supervisor.agents.acp.catch_up import ANSWERS_CLOSING, ANSWERS_OPENING, AnsweredQuestions
 
 
 def told(*events: ev.DurableEvent) -> list[str]:
@@ -13,7 +13,7 @@ def told(*events: ev.DurableEvent) -> list[str]:
     if not (text := answered.text()):
         return []
     opening, *lines, closing = text.split("\n")
-    assert (opening, closing) == (OPENING, CLOSING)
+    assert (opening, closing) == (ANSWERS_OPENING, ANSWERS_CLOSING)
     return lines
 
 

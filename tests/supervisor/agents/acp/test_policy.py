@@ -15,7 +15,7 @@ from actors.vocabulary.settings import (
     Settings,
     WorkspaceWrite,
 )
-from supervisor.agents.acp.mode_policy import ModeRefused, unrestricted_mode, wishes
+from supervisor.agents.acp.agent_options import ModeRefused, unrestricted_mode, wishes
 from supervisor.config.agent_definitions import AgentDefinition
 
 

@@ -6,7 +6,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
 from actors.vocabulary.items import ImageItem
 from actors.vocabulary.settings import AbortReason
-from supervisor.agents.acp.seed import CLOSING, OPENING, Seed
+from supervisor.agents.acp.catch_up import RECORD_CLOSING, RECORD_OPENING, Seed
 
 
 def record(*events: ev.DurableEvent, room: int = 10_000, leave_out: tuple[str, ...] = ()) -> str:
@@ -22,7 +22,7 @@ def asked(text: str, item: str = "") -> ev.UserMessage:
 
 def body(text: str) -> list[str]:
     opening, *parts, closing = text.split("\n\n")
-    assert (opening, closing) == (OPENING["anew"], CLOSING)
+    assert (opening, closing) == (RECORD_OPENING["anew"], RECORD_CLOSING)
     return parts
 
 

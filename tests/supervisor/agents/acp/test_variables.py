@@ -11,7 +11,7 @@ import pytest
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.settings import DangerFullAccess, ReadOnly, SandboxPolicy, Settings, WorkspaceWrite
-from supervisor.agents.acp.variables import variables_of
+from supervisor.agents.acp.confinement import variables_of
 from supervisor.config.agent_definitions import definition_of
 from supervisor.config.load import layer, read_file
 from supervisor.config.whole_config import Config

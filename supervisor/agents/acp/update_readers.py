@@ -1,12 +1,80 @@
-"""Readers of a tool call's raw input and output, in the forms of various agents: command, output, exit code. Pure."""
+"""Readers of an agent's updates: content as text, commands, output and exit codes, in their various forms. Pure."""
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from supervisor.agents.acp.contents import without_fence
-from supervisor.agents.acp.json_readers import Shape, count, member_at, shape, short, text, texts, whole_number
+from supervisor.agents.acp.json_readers import (
+    Shape,
+    count,
+    member_at,
+    shape,
+    shapes,
+    short,
+    text,
+    texts,
+    whole_number,
+)
+
+FENCE = "```"
+LONGEST_FIRST_LINE = 40  # of a fence: three backticks and a language
+
+
+def block_text(block: Shape) -> str:
+    """Return a block of a message as a person reads it. A block that is no text is named."""
+    match block.get("type"):
+        case "text":
+            return text(block.get("text"))
+        case "resource_link":
+            name = short(block.get("title")) or short(block.get("name"))
+            address = short(block.get("uri"))
+            return f"[{name}]({address})" if name and name != address else address
+        case "resource":
+            return _resource(shape(block.get("resource")))
+        case "image" | "audio" as kind:
+            mime = short(block.get("mimeType"))
+            address = short(block.get("uri"))
+            size = len(block["data"]) * 3 // 4 if isinstance(block.get("data"), str) else 0
+            return f"[{kind}{mime and f' {mime}'}{(size and f', {size:,} bytes') or ''}{address and f', {address}'}]"
+        case _:
+            return ""
+
+
+def _resource(resource: Shape) -> str:
+    address, said = short(resource.get("uri")), text(resource.get("text"))
+    if said:
+        return f"[{address}]\n{said}\n" if address else said
+    return f"[{address or 'a resource'}]"
+
+
+def content_text(content: Any) -> str:
+    """Return the text of a tool call's content."""
+    return "\n".join(part for part in map(_text_of, shapes(content)) if part)
+
+
+def _text_of(part: Shape) -> str:
+    return without_fence(block_text(shape(part.get("content")))) if part.get("type") == "content" else ""
+
+
+def diffs_in(content: Any) -> Iterator[Shape]:
+    return (part for part in shapes(content) if part.get("type") == "diff" and isinstance(part.get("path"), str))
+
+
+def terminals_in(content: Any) -> tuple[str, ...]:
+    found = (part.get("terminalId") for part in shapes(content) if part.get("type") == "terminal")
+    return tuple(name for name in found if isinstance(name, str))
+
+
+def without_fence(words: str) -> str:
+    """Return an output without the Markdown fences that some agents put round it."""
+    if not words.startswith(FENCE):
+        return words
+    start, end = words.find("\n", 0, LONGEST_FIRST_LINE) + 1, len(words.rstrip())
+    if not start or not words.endswith(f"\n{FENCE}", start - 1, end):
+        return words
+    return words[start : max(start, end - len(FENCE) - 1)]
+
 
 SHELL = ("bash", "-c")  # stands for the agent's own shell, which it doesn't name
 LONGEST_COMMAND = 512 * 1024  # characters of a command, as `greenroom.limits.command_bytes` has it for models
@@ -77,7 +145,7 @@ def exit_code(update: Shape, output: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def seconds(update: Shape) -> float | None:
+def seconds_taken(update: Shape) -> float | None:
     took = shape(member_at(update, "rawOutput", "duration"))
     secs, nanos = count(took.get("secs")), count(took.get("nanos"))
     return None if secs is None else secs + (nanos or 0) / 1e9

@@ -1,19 +1,31 @@
-"""The mode and the options that an agent is set to, decided from our settings. Pure.
+"""The mode and the options that an agent is set to: decided from our settings, set, and reported where that failed.
 
 An agent may begin in a mode without questions, because its own config says so, or because the session had it last.
-Such a mode is never adopted: it is chosen in `[agents.NAME]`, for a confined agent, or not at all.
+Such a mode is never adopted: it is chosen in `[agents.NAME]`, for a confined agent, or not at all. Agents differ in
+how they are set. A value that was announced as an option is set as an option, a value from a list of modes or models
+in that older way; if the agent does not know the request, the other way is tried. Loop thread; the choice is pure.
 """
 
+import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from actors.vocabulary import events as ev
 from actors.vocabulary.agent_events import AgentOption, OptionChoice
 from actors.vocabulary.settings import ApprovalPolicy, ReasoningEffort, Settings
-from supervisor.agents.acp.confined_agents import keeps_its_mode, kind_of
+from supervisor.agents.acp import wire
+from supervisor.agents.acp.child import AgentProcess
+from supervisor.agents.acp.confinement import is_confined, keeps_its_mode, kind_of
+from supervisor.agents.acp.failures import AgentFailed, AgentRefused
+from supervisor.agents.acp.json_readers import shape, shapes, text
+from supervisor.agents.acp.updates import Updates
+from supervisor.agents.acp.wire import Json
+from supervisor.agents.turn import Turn
 from supervisor.config.agent_definitions import AgentDefinition
 
 MODE, MODEL, EFFORT = "mode", "model", "thought_level"
@@ -57,6 +69,9 @@ BYPASS_WORDS = re.compile(
 )
 READ_WORDS = re.compile(r"read[ _-]?only|^plan", re.IGNORECASE)
 ASK_WORDS = re.compile(r"^(default|ask|manual|normal)|approv", re.IGNORECASE)
+SET_S = 20.0  # for an agent to take one value; it may have to load another model
+LEAVE_IT = "`greenroom set CONVERSATION model=` leaves the choice to it"
+UNKNOWN = {wire.METHOD_UNKNOWN, wire.PARAMS_INVALID}
 SHOWN = 10  # values that are listed if a value is not offered
 
 
@@ -127,13 +142,9 @@ def unrestricted_mode(definition: AgentDefinition, settings: Settings, options: 
     return ""
 
 
-def is_confined(definition: AgentDefinition, settings: Settings) -> bool:
-    return definition.confine != "none" and settings.sandbox.mode != "danger-full-access"
-
-
 def _keeps_its_mode(definition: AgentDefinition, settings: Settings) -> bool:
     """Tell whether our sandbox fits only the mode that the agent was started in."""
-    return definition.mode is None and keeps_its_mode(kind_of(definition)) and is_confined(definition, settings)
+    return definition.mode is None and keeps_its_mode(kind_of(definition)) and is_confined(settings, definition)
 
 
 def is_bypass(agent: str, option: AgentOption, value: str) -> bool:
@@ -161,7 +172,7 @@ def _mode_wish(definition: AgentDefinition, settings: Settings, option: AgentOpt
 
 def _insist(definition: AgentDefinition, settings: Settings, mode: str) -> None:
     """Refuse a mode without questions unless a sandbox or the approval policy `never` allows it."""
-    if not is_confined(definition, settings) and settings.approval_policy is not ApprovalPolicy.NEVER:
+    if not is_confined(settings, definition) and settings.approval_policy is not ApprovalPolicy.NEVER:
         raise ModeRefused(
             f"agents.{definition.name}: in the mode {mode!a} nobody is asked, and nothing confines it; set "
             'confine = "workspace" and a sandbox, or another mode'
@@ -206,3 +217,94 @@ def _list_choices(choices: Sequence[OptionChoice]) -> str:
 
 def _absent(name: str) -> AgentOption:
     return AgentOption(id=name, name=name)
+
+
+# --- how they are set -----------------------------------------------------------------------------------------------
+
+
+class OptionSetter:
+    """Sets the options of a session. `answer`: that which started it."""
+
+    def __init__(self, child: AgentProcess, session: str, updates: Updates, answer: Any) -> None:
+        self._child = child
+        self._session = session
+        self._updates = updates
+        self._as_options = {text(entry.get("id")) for entry in shapes(shape(answer).get("configOptions"))}
+        self._set_for: tuple[object, ...] | None = None
+        self._own = {option.id: option.value for option in updates.options}
+
+    async def follow(self, turn: Turn) -> None:
+        """Set the options again if the settings have changed. Raises AgentFailed: the agent must not be prompted."""
+        definition, settings = self._child.definition, turn.settings
+        free = unrestricted_mode(definition, settings, self._updates.options)
+        if self._set_for == _relevant(settings) and not free:
+            return
+        try:
+            for wish in list(wishes(definition, settings, self._updates.options, self._own)):
+                await self._grant(turn, wish)
+        except ModeRefused as error:
+            raise AgentFailed(str(error)) from None
+        self._set_for = _relevant(settings)
+        if free := unrestricted_mode(definition, settings, self._updates.options):
+            self._say_free(turn, free)
+
+    def _say_free(self, turn: Turn, mode: str) -> None:
+        """Report that the agent stays in a mode without questions. Raises AgentFailed if no sandbox confines it."""
+        stays = f"{self._child.definition.name} stays in the mode {mode!a}, in which nobody is asked"
+        if not is_confined(turn.settings, self._child.definition):
+            raise AgentFailed(f"{stays}, and nothing confines it; choose another mode in its own settings")
+        turn.emit(ev.BackgroundEvent(message=f"{stays}; its sandbox is what confines it"))
+
+    async def _grant(self, turn: Turn, wish: Wish) -> None:
+        trouble = wish.trouble
+        if not trouble and wish.value != wish.option.value:
+            trouble = await self._set(turn, wish)
+        if trouble:
+            name = self._child.definition.name
+            if wish.must:
+                raise AgentFailed(f"{name}: {trouble}; {LEAVE_IT}")
+            turn.emit(ev.BackgroundEvent(message=f"{name} could not be set as wanted: {trouble}"))
+
+    async def _set(self, turn: Turn, wish: Wish) -> str:
+        """Set a value, and return why that failed; empty if it did not."""
+        trouble = "it offers no way to"
+        for method, params in self._ways(wish.option, wish.value):
+            try:
+                async with asyncio.timeout(SET_S):
+                    answer = await self._child.peer.request(method, {"sessionId": self._session, **params})
+            except TimeoutError:
+                return f"{wish.option.id}: no answer to `{method}` within {SET_S:g} s"
+            except AgentRefused as error:
+                trouble = str(error)
+                if error.error_code in UNKNOWN:
+                    continue
+                break
+            turn.emit(*self._news(wish, answer))
+            return ""
+        return f"{wish.option.id} = {wish.value!a}: {trouble}"
+
+    def _ways(self, option: AgentOption, value: str) -> Iterator[tuple[str, Json]]:
+        older = {MODE: ("session/set_mode", {"modeId": value}), MODEL: ("session/set_model", {"modelId": value})}
+        newer = ("session/set_config_option", {"configId": option.id, **_value(option, value)})
+        ways = [newer, *([older[option.category]] if option.category in older else [])]
+        yield from ways if option.id in self._as_options else reversed(ways)
+
+    def _news(self, wish: Wish, answer: Any) -> Iterator[ev.AgentEvent]:
+        """Yield the options as the agent's answer has them, or else with the value that was set."""
+        members = shape(answer)
+        if "configOptions" in members:
+            yield from self._updates.news_outside({**members, "sessionUpdate": "config_option_update"})
+        else:
+            yield from self._updates.news_of_choice(wish.option.id, wish.value)
+
+
+def _relevant(settings: Settings) -> tuple[object, ...]:
+    named = settings.agent_model, settings.agent_effort, settings.effort
+    return settings.sandbox.mode, settings.approval_policy, *named
+
+
+def _value(option: AgentOption, value: str) -> Json:
+    """Return the members of a request that carry the value. An option with the choices true and false is a switch."""
+    if {choice.value for choice in option.choices} == {"true", "false"}:
+        return {"type": "boolean", "value": value == "true"}
+    return {"value": value}
