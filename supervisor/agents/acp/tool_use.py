@@ -141,6 +141,7 @@ class ToolUse(Struct, frozen=True):
     title: str = ""
     kind: ToolKind = "other"
     command: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()  # the command in its arguments; a title stands for it only until they have it
     cwd: Path | None = None
     changes: Mapping[str, FileChange] = {}
     places: tuple[Place, ...] = ()
@@ -172,12 +173,14 @@ class ToolUse(Struct, frozen=True):
         """Return the call as it is after an update."""
         arguments = update.get("rawInput")
         title = short(update.get("title")) or self.title
+        named = command_of(arguments, "") or self.named
         shown = _fingerprint(update.get("content"), arguments)
         known = replace(
             self,
             title=title,
             kind=self.kind if "kind" not in update else KINDS.get(text(update["kind"]), "other"),
-            command=command_of(arguments, title) or self.command,
+            named=named,
+            command=named or command_of(None, title) or self.command,
             cwd=cwd_of(arguments, update.get("_meta")) or self.cwd,
             places=_places(update.get("locations")) or self.places,
             arguments=as_json(arguments) if arguments else self.arguments,

@@ -193,6 +193,19 @@ def test_a_working_directory_is_an_argument_like_others_unless_a_command_is_show
     assert shown(command).split("\n")[:2] == ["  $ bash -c ls", "  in /etc"]
 
 
+def test_a_title_stands_for_the_command_only_until_arguments_name_it() -> None:
+    use, _ = asked({"title": "`ls`", "rawInput": {"command": "rm -rf /w"}}, {})
+    assert use.command == ("bash", "-c", "rm -rf /w")
+    use, _ = asked(
+        {"title": "`ls`", "rawInput": {"command": "rm -rf /w"}}, {"title": "`ls -l`", "rawInput": {"x": 1}}
+    )
+    assert use.command == ("bash", "-c", "rm -rf /w")
+    use, _ = asked({"title": "`ls`", "rawInput": {"command": "ls"}}, {"title": "`ls -l`"})
+    assert use.command == ("bash", "-c", "ls")
+    use, _ = asked({"title": "`ls`"}, {"title": "`ls -l`"})
+    assert use.command == ("bash", "-c", "ls -l")
+
+
 def test_numbers_of_a_call_are_not_shown_and_what_only_stands_in_their_place_is() -> None:
     raw = {"command": "ls", "call_id": "call_2f487db1be5", "turn_id": "x; rm -rf /w", "started_at_ms": 1795147722778}
     _, request = asked({"rawInput": raw})
