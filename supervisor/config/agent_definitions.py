@@ -3,9 +3,7 @@
 Looks for programs on the disk, by the environment that is passed in, never by the process's own. Blocking.
 """
 
-import difflib
 import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -108,12 +106,14 @@ def kind_named(name: str, argv: Sequence[str]) -> str:
 
 def program_of(command: str, environ: Mapping[str, str]) -> str | None:
     """Find a program by its path, or on the PATH of this environment. Relative directories are left out."""
+    from shutil import which  # with three ways of compression, for which an idle daemon has no use
+
     if command.startswith("~/"):
         command = environ.get("HOME", "~") + command[1:]
     if "/" in command:
-        return command if Path(command).is_absolute() and shutil.which(command) else None
+        return command if Path(command).is_absolute() and which(command) else None
     path = ":".join(each for each in environ.get("PATH", "").split(":") if each.startswith("/"))
-    return shutil.which(command, path=path) if path else None
+    return which(command, path=path) if path else None
 
 
 def _argv(
@@ -149,7 +149,9 @@ def _writable_by_turns(name: str, program: str) -> str:
 
 
 def _no_interpreter(program: str, wants: str, environ: Mapping[str, str]) -> str:
-    open_place = shutil.which(wants, path=environ.get("PATH", ""))
+    from shutil import which
+
+    open_place = which(wants, path=environ.get("PATH", ""))
     where = f"only at {open_place}, where turns may write" if open_place else "nowhere on the PATH"
     return f"{program} is run by {wants}, which is {where}; install {wants} in a directory of the PATH that is yours"
 
@@ -185,7 +187,9 @@ def _itself(known: KnownAgent, environ: Mapping[str, str]) -> str:
 
 
 def _suggestion(name: str, config: Config) -> str:
-    near = difflib.get_close_matches(name, agent_names(config), n=1)
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, agent_names(config), n=1)
     guess = f"; did you mean {near[0]}?" if near else ";"
     return f"{guess} `greenroom agents` lists them, [agents.NAME] in the config adds one"
 

@@ -3,7 +3,6 @@
 Secrets are never quoted. Pure; safe from any thread.
 """
 
-import difflib
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -60,7 +59,9 @@ def ignored_keys(tree: Mapping[str, object]) -> list[ConfigProblem]:
         if reason is not None:
             found.append(ConfigProblem(path, f"has no effect here: {reason}"))
             continue
-        near = difflib.get_close_matches(name, known, n=1)
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, known, n=1)
         found.append(ConfigProblem(path, f"unknown key, ignored{f'; did you mean `{near[0]}`?' if near else ''}"))
     return found
 

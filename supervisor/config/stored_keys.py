@@ -6,7 +6,6 @@ The file is in the state directory, which no command sees: a model that reads th
 import contextlib
 import json
 import os
-import secrets
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -46,7 +45,7 @@ def write_keys(stored: StoredKeys, environ: Mapping[str, str]) -> str:
     """Write the file whole or not at all, for nobody else to read; return its path."""
     path = _path(environ)
     private_directory(os.path.dirname(path))  # noqa: PTH120
-    fresh = f"{path}.{secrets.token_hex(4)}"
+    fresh = f"{path}.{os.urandom(4).hex()}"
     try:
         with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             json.dump({"provider": stored.provider, "keys": dict(stored.keys)}, file)

@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 from actors.vocabulary.errors import GreenroomError
 from supervisor.daemon.daemon_lock import AlreadyRunning, DaemonLock, take_lock
 from supervisor.daemon.launch import BUSY, READY, START_S
-from supervisor.daemon.lazy_modules import install_lazy_modules, use_no_plugins
+from supervisor.daemon.lean_imports import import_leanly
 from supervisor.daemon.socket_place import place_for
 from supervisor.paths import Paths, UnsafePath, locate, private_directory
 
@@ -81,8 +81,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, tell: "StartReporter") -> None:
     gc.disable()  # modules stay for good: collecting garbage among them takes a tenth of a start
-    install_lazy_modules()
-    use_no_plugins()
+    import_leanly()
     from supervisor.config.load import LoadedConfig, load
     from supervisor.config.overrides import parse_overrides
 

@@ -6,7 +6,6 @@ needs it. A file that is too short, or open to others, is replaced; data sealed 
 
 import contextlib
 import os
-import secrets
 import stat
 from pathlib import Path
 
@@ -23,7 +22,7 @@ def seal_key(path: Path) -> bytes:
         known = _read(path)
         if known is not None:
             return known
-    fresh = secrets.token_bytes(KEY_BYTES)
+    fresh = os.urandom(KEY_BYTES)
     try:
         _write(path, fresh)
     except OSError as error:
@@ -44,7 +43,7 @@ def _read(path: Path) -> bytes | None:
 
 def _write(path: Path, key: bytes) -> None:
     """Write the key whole or not at all."""
-    beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    beside = path.with_name(f"{path.name}.{os.urandom(4).hex()}")
     handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         os.write(handle, key)

@@ -6,7 +6,6 @@ Callers pass resolved paths. A link met on the way was put there since, so the o
 import contextlib
 import errno
 import os
-import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,6 +82,8 @@ def open_up(parent: int, name: str, mode: int) -> None:
 
 def remove_tree(folder: Path) -> None:
     """Remove a folder of ours and all that a command left in it, even where it took our rights. Raises nothing."""
+    from shutil import rmtree  # with three ways of compression, for which an idle daemon has no use
+
     for at, below, _ in os.walk(folder):
         for name in below:
             path = Path(at, name)
@@ -91,4 +92,4 @@ def remove_tree(folder: Path) -> None:
                     path.chmod(0o700)
         with contextlib.suppress(OSError):
             Path(at).chmod(0o700)
-    shutil.rmtree(folder, ignore_errors=True)
+    rmtree(folder, ignore_errors=True)

@@ -4,7 +4,6 @@ Agents, MCP servers, `notify`, logins and our own git are all found through here
 """
 
 import os
-import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -81,9 +80,11 @@ def missing_interpreter(program: str, env: Mapping[str, str]) -> str:
     words = first.removeprefix(SCRIPT).decode("utf-8", "replace").split()
     if not first.startswith(SCRIPT) or len(words) < 2 or Path(words[0]).name != "env":  # env and a name
         return ""
+    from shutil import which
+
     names = (word for word in words[1:] if not word.startswith("-") and "=" not in word)
     name = next(names, "")
-    return "" if not name or shutil.which(name, path=env.get("PATH", "")) else name
+    return "" if not name or which(name, path=env.get("PATH", "")) else name
 
 
 def _entries(name: str, value: str) -> list[str]:

@@ -5,7 +5,6 @@ ends with it. Worker threads; the caller keeps each upload to one thread at a ti
 """
 
 import marshal
-import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -34,7 +33,9 @@ class Upload:
     """
 
     def __init__(self, directory: Path, whole: int) -> None:
-        self._file: IO[bytes] = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115  # see close
+        from tempfile import TemporaryFile
+
+        self._file: IO[bytes] = TemporaryFile(dir=directory)  # noqa: SIM115  # see close
         self._whole = whole
         self.lines = 0
         self.size = 0
@@ -144,7 +145,9 @@ class SpooledRecords:
     """Events of an import on disk until the journal stores them, as they may not fit into memory."""
 
     def __init__(self, directory: Path) -> None:
-        self._file: IO[bytes] = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115  # see close
+        from tempfile import TemporaryFile
+
+        self._file: IO[bytes] = TemporaryFile(dir=directory)  # noqa: SIM115  # see close
 
     def append(self, record: Record) -> None:
         marshal.dump((record.seq, record.ts, record.turn, record.type, record.body), self._file)

@@ -27,7 +27,17 @@ OF_OTHERS = {
         "transports.dialects.control.api.shapes",
         "supervisor.agents.own.own_agent",
     ),
-    *("supervisor.services.codex_services", "bz2", "lzma", "zlib", "sysconfig", "http.client", "httpx", "email"),
+    *(
+        "supervisor.services.codex_services",
+        "bz2",
+        "lzma",
+        "zlib",
+        "shutil",
+        "difflib",
+        "http.client",
+        "httpx",
+        "email",
+    ),
 }
 
 AS_IT_STARTS = """
@@ -36,7 +46,7 @@ from supervisor.daemon import daemon_start
 
 class Telling(daemon_start.StartReporter):
     def __call__(self, text):
-        print(*(text.decode().split() + [name for name, one in sys.modules.items() if type(one).__name__ != "_Late"]))
+        print(*text.decode().split(), *sys.modules)
         os.kill(os.getpid(), signal.SIGTERM)
 
 daemon_start.StartReporter = Telling
@@ -44,19 +54,16 @@ daemon_start.main([])
 """
 
 TALKING_TLS = """
-import supervisor.daemon.lazy_modules as late
-late.install_lazy_modules()
-late.use_no_plugins()
+from supervisor.daemon.lean_imports import import_leanly
+import_leanly()
 import supervisor.daemon.server
-import asyncio, importlib.metadata, sys
+import asyncio, sys
 import actors.vocabulary.events as events
 events.Envelope.model_json_schema()
-assert "_ssl" not in sys.modules and "email" not in sys.modules
-assert importlib.metadata.version("pydantic")
-import secrets, ssl
-assert len(secrets.token_hex(4)) == 8
-from zoneinfo import ZoneInfo
-assert [ZoneInfo("UTC").key, ZoneInfo("UTC").key] == ["UTC", "UTC"]
+assert not any(name in sys.modules for name in ("ssl", "asyncio.sslproto", "secrets", "importlib.metadata"))
+import importlib.metadata, pydantic.types, secrets, ssl
+assert importlib.metadata.version("pydantic") and importlib.metadata.entry_points()
+assert pydantic.types.secrets.compare_digest is secrets.compare_digest
 
 async def talk():
     ours = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
