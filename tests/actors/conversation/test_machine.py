@@ -892,7 +892,7 @@ class Conversation(RuleBasedStateMachine):
         for reader in self.readers.values():
             if reader.alive:
                 assert reader.seq == self.story.seq, "every reader has everything"
-        waiting = {self.story.words[one] for one in self.story.waiting}
+        waiting = {self.story.first_words[one] for one in self.story.waiting}
         for caller, message in self.asked.items():
             if caller in self.answered or caller in self.forgiven:
                 continue
