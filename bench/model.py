@@ -1,7 +1,8 @@
-"""CPU per streamed delta, from an HTTP chunk to a batch of news, when the model sends as fast as it can.
+"""CPU per streamed delta, from an HTTP chunk to a batch of news: as fast as the model can send, and of paced streams.
 
-The floor is the HTTP library alone reading the same answer from the same server in the same run. The server is a
-process of its own, so that its CPU is not counted. Run: python bench/model.py [DELTAS]
+The floor is the HTTP library alone reading the same answer from the same server in the same run. The last column is
+the whole with httpx's own transport. The server is a process of its own, so that its CPU is not counted.
+Run: python bench/model.py [DELTAS]
 """
 
 import asyncio
@@ -25,6 +26,7 @@ from supervisor.config.shared_keys import WireApi
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET_US = 15.0
+STREAMS, PACED = 64, 200  # paced streams, and deltas of each, 50 a second
 SHAPES = {"an event per HTTP chunk": "", "HTTP chunks of 4 KiB": "pack 4096;", "HTTP chunks of 16 KiB": "pack 16384;"}
 
 
@@ -72,9 +74,14 @@ async def cpu(work: Callable[[], Awaitable[object]], deltas: int) -> float:
     return best / deltas * 1e6
 
 
+async def paced(client: ModelClient, endpoint: Endpoint) -> None:
+    request = ModelRequest("mock-model", "bench", (text_message("user", f"slow 20; stream {PACED}"),))
+    await asyncio.gather(*(ours(client, endpoint, request) for _ in range(STREAMS)))
+
+
 async def measure(base_url: str, deltas: int) -> None:
-    print(f"{'us CPU per delta, best of 3':42} {'floor':>7} {'whole':>7} {'ours':>7} {'parse':>7}")
-    async with ModelClient() as client, build_http() as http:
+    print(f"{'us CPU per delta, best of 3':42} {'floor':>7} {'whole':>7} {'ours':>7} {'parse':>7} {'httpx':>7}")
+    async with ModelClient() as client, ModelClient(httpx.AsyncClient) as plain, build_http() as http:
         for wire in WireApi:
             endpoint = Endpoint(base_url, wire)
             for name, shape in SHAPES.items():
@@ -85,9 +92,14 @@ async def measure(base_url: str, deltas: int) -> None:
                 begin = time.process_time()
                 pure(chunks, wire)
                 parse = (time.process_time() - begin) / deltas * 1e6
+                with_httpx = await cpu(partial(ours, plain, endpoint, request), deltas)
                 verdict = "" if whole - bottom <= TARGET_US else f"  OVER {TARGET_US}"
                 label = f"{wire.value}, {name}"
-                print(f"{label:42} {bottom:7.1f} {whole:7.1f} {whole - bottom:7.1f} {parse:7.1f}{verdict}")
+                figures = "".join(f" {figure:7.1f}" for figure in (bottom, whole, whole - bottom, parse, with_httpx))
+                print(f"{label:42}{figures}{verdict}")
+        endpoint = Endpoint(base_url, WireApi.CHAT)
+        whole, with_httpx = [await cpu(partial(paced, asked, endpoint), STREAMS * PACED) for asked in (client, plain)]
+        print(f"{f'chat, {STREAMS} streams at 50/s':42} {'':7} {whole:7.1f} {'':7} {'':7} {with_httpx:7.1f}")
 
 
 def main() -> None:

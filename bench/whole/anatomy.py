@@ -32,7 +32,7 @@ CLOCKS: tuple[tuple[type, str], ...] = (
     (Runner, "_start"),
     (ModelClient, "attempt"),
     (HttpConnection, "ask"),
-    (HttpConnection, "headed"),
+    (HttpConnection, "wait_for_head"),
 )
 
 STAGES = (
@@ -41,8 +41,8 @@ STAGES = (
     ("they are committed", "first commit>", "first commit<"),
     ("the agent is told", "first commit<", "_start>"),
     ("surroundings are looked at, the request is built", "_start>", "ask>"),
-    ("the model answers", "ask>", "headed<"),
-    ("the answer is read, and becomes news", "headed<", "attempt<"),
+    ("the model answers", "ask>", "wait_for_head<"),
+    ("the answer is read, and becomes news", "wait_for_head<", "attempt<"),
     ("nothing is left of the turn, the session is told", "attempt<", "TurnEnded>"),
     ("its end is decided, and becomes events", "TurnEnded>", "last commit>"),
     ("they are committed", "last commit>", "last commit<"),
