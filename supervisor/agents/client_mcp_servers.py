@@ -1,7 +1,7 @@
 """The MCP servers that clients give their conversations: in memory alone, because they hold secrets. Loop thread.
 
 After a restart of the daemon a conversation has none until its client gives them again. Loaded with every daemon;
-the rules for their use are in given_rules.py.
+the rules for their use are in client_server_rules.py.
 """
 
 import asyncio

@@ -108,6 +108,17 @@ def place_of_program(settings: Settings, *, confines: bool) -> ProgramPlace:
     return ProgramPlace.INSIDE if confines else ProgramPlace.NOWHERE
 
 
+def may_start(place: ProgramPlace, decision: bool | None) -> bool:
+    """Tell whether a client's program may be started there. A no holds, whatever the settings are by now."""
+    match place:
+        case ProgramPlace.INSIDE | ProgramPlace.OUTSIDE:
+            return decision is not False
+        case ProgramPlace.ASK:
+            return decision is True
+        case ProgramPlace.NOWHERE:
+            return False
+
+
 class QuestionContext(Struct, frozen=True):
     """The members of a question that its turn knows."""
 

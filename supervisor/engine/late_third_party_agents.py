@@ -28,33 +28,33 @@ class LateThirdPartyAgents:
         if self._others is None:
             await asyncio.shield(self._begin())
         assert self._others is not None  # noqa: S101  # loaded
-        return await self._others.backend.run(turn)
+        return await self._others.run(turn)
 
     def forget(self, conversation: ConversationId) -> None:
         if self._others is not None:
-            self._others.backend.forget(conversation)
+            self._others.forget(conversation)
 
     def hurry(self, turn: TurnId) -> None:
         if self._others is not None:
-            self._others.backend.hurry(turn)
+            self._others.hurry(turn)
 
     def rest(self, conversation: ConversationId) -> None:
         """End the program of a parked conversation, after a while."""
         if self._others is not None:
-            self._others.children.rest(conversation)
+            self._others.programs.rest(conversation)
 
     def erase(self, conversation: ConversationId) -> None:
         if self._others is not None:
-            self._others.children.erase(conversation)
+            self._others.programs.erase(conversation)
 
     async def aclose(self) -> None:
         if self._loading is not None:
             await asyncio.wait({self._loading})
         if self._others is not None:
-            await self._others.aclose()
+            await self._others.programs.aclose()
 
     def statistics(self) -> dict[str, int]:
-        return self._others.children.statistics() if self._others is not None else {}
+        return self._others.programs.statistics() if self._others is not None else {}
 
     def _begin(self) -> "asyncio.Task[ThirdPartyAgents]":
         """Begin to load, unless it is loading. An import that failed, for want of descriptors, is tried again."""

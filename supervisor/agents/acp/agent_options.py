@@ -19,7 +19,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.agent_events import AgentOption, OptionChoice
 from actors.vocabulary.settings import ApprovalPolicy, ReasoningEffort, Settings
 from supervisor.agents.acp import wire
-from supervisor.agents.acp.child import AgentProcess
+from supervisor.agents.acp.agent_process import AgentProcess
 from supervisor.agents.acp.confinement import is_confined, keeps_its_mode, kind_of
 from supervisor.agents.acp.failures import AgentFailed, AgentRefused
 from supervisor.agents.acp.json_readers import shape, shapes, text
@@ -225,8 +225,8 @@ def _absent(name: str) -> AgentOption:
 class OptionSetter:
     """Sets the options of a session. `answer`: that which started it."""
 
-    def __init__(self, child: AgentProcess, session: str, updates: Updates, answer: Any) -> None:
-        self._child = child
+    def __init__(self, process: AgentProcess, session: str, updates: Updates, answer: Any) -> None:
+        self._process = process
         self._session = session
         self._updates = updates
         self._as_options = {text(entry.get("id")) for entry in shapes(shape(answer).get("configOptions"))}
@@ -235,7 +235,7 @@ class OptionSetter:
 
     async def follow(self, turn: Turn) -> None:
         """Set the options again if the settings have changed. Raises AgentFailed: the agent must not be prompted."""
-        definition, settings = self._child.definition, turn.settings
+        definition, settings = self._process.definition, turn.settings
         free = unrestricted_mode(definition, settings, self._updates.options)
         if self._set_for == _relevant(settings) and not free:
             return
@@ -250,8 +250,8 @@ class OptionSetter:
 
     def _say_free(self, turn: Turn, mode: str) -> None:
         """Report that the agent stays in a mode without questions. Raises AgentFailed if no sandbox confines it."""
-        stays = f"{self._child.definition.name} stays in the mode {mode!a}, in which nobody is asked"
-        if not is_confined(turn.settings, self._child.definition):
+        stays = f"{self._process.definition.name} stays in the mode {mode!a}, in which nobody is asked"
+        if not is_confined(turn.settings, self._process.definition):
             raise AgentFailed(f"{stays}, and nothing confines it; choose another mode in its own settings")
         turn.emit(ev.BackgroundEvent(message=f"{stays}; its sandbox is what confines it"))
 
@@ -260,7 +260,7 @@ class OptionSetter:
         if not trouble and wish.value != wish.option.value:
             trouble = await self._set(turn, wish)
         if trouble:
-            name = self._child.definition.name
+            name = self._process.definition.name
             if wish.must:
                 raise AgentFailed(f"{name}: {trouble}; {LEAVE_IT}")
             turn.emit(ev.BackgroundEvent(message=f"{name} could not be set as wanted: {trouble}"))
@@ -271,7 +271,7 @@ class OptionSetter:
         for method, params in self._ways(wish.option, wish.value):
             try:
                 async with asyncio.timeout(SET_S):
-                    answer = await self._child.peer.request(method, {"sessionId": self._session, **params})
+                    answer = await self._process.peer.request(method, {"sessionId": self._session, **params})
             except TimeoutError:
                 return f"{wish.option.id}: no answer to `{method}` within {SET_S:g} s"
             except AgentRefused as error:

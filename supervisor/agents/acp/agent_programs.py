@@ -15,7 +15,7 @@ from supervisor.config.bounds import Bounds
 Key = tuple[ConversationId, str]  # the agent's name
 
 
-class ProgramPlace:
+class AgentPlace:
     """A place for one program. Its session is None while nothing runs in it."""
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class ProgramPlace:
     @property
     def live(self) -> AcpSession | None:
         """The session, if its program can take a prompt."""
-        return self.session if self.session is not None and self.session.child.is_alive else None
+        return self.session if self.session is not None and self.session.process.is_alive else None
 
     def rest_until(self, timer: asyncio.TimerHandle | None) -> None:
         if self.resting is not None:
@@ -35,24 +35,24 @@ class ProgramPlace:
         self.resting = timer
 
 
-class Children:
+class AgentPrograms:
     def __init__(self, bounds: Callable[[], Bounds], clock: Callable[[], float] = time.monotonic) -> None:
         self._bounds = bounds
         self._clock = clock
-        self._places: dict[Key, ProgramPlace] = {}
+        self._places: dict[Key, AgentPlace] = {}
         self._coming = asyncio.Lock()  # fair: its holder is the next to get a place
         self._freed = asyncio.Event()
         self._ending: set[asyncio.Task[None]] = set()
 
     def __repr__(self) -> str:
-        return f"<Children {self.statistics()}>"
+        return f"<AgentPrograms {self.statistics()}>"
 
     def statistics(self) -> dict[str, int]:
         live = [place for place in self._places.values() if place.live]
         return {"children": len(live), "busy": sum(place.busy for place in self._places.values())}
 
     @asynccontextmanager
-    async def place(self, key: Key, say_waits: Callable[[], None]) -> AsyncIterator[ProgramPlace]:
+    async def place(self, key: Key, say_waits: Callable[[], None]) -> AsyncIterator[AgentPlace]:
         """Hold the place of a conversation for a turn; only one turn has it at a time."""
         await self._end_others(key)
         place = self._places.get(key) or await self._free_place(key, say_waits)
@@ -84,7 +84,7 @@ class Children:
 
     # --- places -----------------------------------------------------------------------------------------------------
 
-    async def _free_place(self, key: Key, say_waits: Callable[[], None]) -> ProgramPlace:
+    async def _free_place(self, key: Key, say_waits: Callable[[], None]) -> AgentPlace:
         if self._coming.locked() or (self._is_full and self._oldest_idle() is None):
             say_waits()
         async with self._coming:
@@ -92,7 +92,7 @@ class Children:
                 self._freed.clear()
                 oldest = self._oldest_idle()
                 await (self._end(oldest) if oldest is not None else self._freed.wait())
-            place = self._places[key] = ProgramPlace()
+            place = self._places[key] = AgentPlace()
             return place
 
     @property
@@ -130,9 +130,9 @@ class Children:
         ending.add_done_callback(self._has_ended)
         return ending
 
-    async def _end_session(self, place: ProgramPlace) -> None:
+    async def _end_session(self, place: AgentPlace) -> None:
         if place.session is not None:
-            await place.session.child.end(why="nobody used it")
+            await place.session.process.end(why="nobody used it")
 
     def _has_ended(self, ending: "asyncio.Task[None]") -> None:
         self._ending.discard(ending)

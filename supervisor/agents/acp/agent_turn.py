@@ -6,7 +6,7 @@ Loop thread.
 import asyncio
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ import structlog
 
 from actors.messages.orders import AgentNews, PendingInput
 from actors.vocabulary import events as ev
-from actors.vocabulary.items import LocalImageItem, TextItem
+from actors.vocabulary.items import ImageItem, InputItem, LocalImageItem, TextItem
 from actors.vocabulary.settings import Task
 from supervisor.agents.acp.client_tools import ClientTools, Tooling
 from supervisor.agents.acp.failures import AgentFailed, AgentRefused, ChildEnded, GoneBeforePrompt
@@ -29,15 +29,17 @@ from supervisor.agents.acp.inactivity import (
 )
 from supervisor.agents.acp.peer import RequestHandler
 from supervisor.agents.acp.permissions import Deadline, Permissions
-from supervisor.agents.acp.prompt import blocks_of, text
 from supervisor.agents.acp.session import AcpSession
 from supervisor.agents.acp.wire import Json
 from supervisor.agents.spending.agent_account import AgentAccount
 from supervisor.agents.spending.over_budget import OverBudget
 from supervisor.agents.turn import Turn
 from supervisor.config.bounds import Bounds
+from supervisor.disk.ordinary_files import NotReadable
 from supervisor.loop.to_the_end import to_the_end
+from supervisor.work.files.pictures import NoPicture, picture_in
 from supervisor.work.patch.plan import PatchPlan
+from supervisor.work.reach.readable import Reach
 
 CANCEL_S = 2.0  # for an agent to stop by itself, with all processes that it began; then it is ended
 TICK_S = 0.5  # between looks for tool uses that run though the agent never says so
@@ -73,10 +75,10 @@ class AgentTurn:
         self._turn = turn
         self._account = account
         self._session = session
-        self._child = session.child
+        self._process = session.process
         self._bounds = bounds
-        self._updates = session.listening.updates
-        self._permissions = Permissions(turn, self._child.definition, self._updates, deadline)
+        self._updates = session.receiver.updates
+        self._permissions = Permissions(turn, self._process.definition, self._updates, deadline)
         self._tools = ClientTools(tooling, turn, self._updates, partial(_may_write, self._permissions, account))
         self._prompt: asyncio.Task[Any] | None = None
         self._prompted = False
@@ -90,35 +92,35 @@ class AgentTurn:
 
     async def run(self) -> str | None:
         """Carry the turn out, and return the agent's last message. A cancellation first ends the turn's processes."""
-        self._child.begin_turn()
+        self._process.begin_turn()
         self._updates.begin_turn(self._turn.new_item, prompted=self._turn.order.task is not Task.FOLLOW)
-        await self._session.listening.listen(self)
+        await self._session.receiver.listen(self)
         try:
             await self._carry_out()
         except (asyncio.CancelledError, OverBudget):
             await to_the_end(self._stop())
             raise
         except ChildEnded as error:
-            await to_the_end(self._child.end())
+            await to_the_end(self._process.end())
             if self._came_too_late:
                 raise GoneBeforePrompt(str(error)) from error
             raise
         except Exception:
-            self._child.settle()
+            self._process.settle()
             raise
         finally:
-            self._session.listening.leave()
+            self._session.receiver.leave()
             await to_the_end(self._tools.aclose())
             self._permissions.cancel()  # the turn's questions end with it
             self._emit(self._updates.finish())
-            self._child.settle_seen()  # every path to here has just looked at the processes
+            self._process.settle_seen()  # every path to here has just looked at the processes
             self._prompt = None  # an error in it would keep the frames that raised it, and these keep this turn
         return self._updates.last_message or None
 
     def hurry(self) -> None:
         self._hurried.set()
-        if not self._child.is_alive:
-            self._child.kill()
+        if not self._process.is_alive:
+            self._process.kill()
 
     # --- the agent's words and questions ----------------------------------------------------------------------------
 
@@ -151,7 +153,7 @@ class AgentTurn:
         while self._unsaid or self._permissions.reasons or self._turn.input_offered:
             self._account.look()
             reasons, self._permissions.reasons = self._permissions.reasons, []
-            blocks = [*map(text, reasons), *self._unsaid]
+            blocks = [*map(text_block, reasons), *self._unsaid]
             self._unsaid = []
             if self._turn.input_offered or not blocks:
                 blocks += await self._blocks(await self._turn.more_input())
@@ -162,8 +164,8 @@ class AgentTurn:
     def _refuse_pictures(self, inputs: Sequence[PendingInput]) -> None:
         """Fail a turn that begins with pictures if the agent has not said that it takes them."""
         pictures = any(not isinstance(item, TextItem) for entry in inputs for item in entry.items)
-        if pictures and "pictures" not in self._child.capabilities:
-            name = self._child.definition.name
+        if pictures and "pictures" not in self._process.capabilities:
+            name = self._process.definition.name
             raise AgentFailed(f"the agent {name} takes no pictures; send words alone, or choose another agent")
 
     async def _blocks(self, inputs: Sequence[PendingInput]) -> list[Json]:
@@ -176,12 +178,12 @@ class AgentTurn:
         """Prompt the agent, and wait for the answer. By then all updates before it have been handled."""
         session = self._session
         await session.setter.follow(self._turn)
-        seed, session.seed = session.seed, []
-        params = {"sessionId": session.id, "prompt": [*seed, *blocks] or [text(GO_ON)]}
+        catch_up, session.catch_up = map(text_block, session.catch_up), ()
+        params = {"sessionId": session.id, "prompt": [*catch_up, *blocks] or [text_block(GO_ON)]}
         self._prompted = True
         self._prompted_at = min(self._prompted_at, time.monotonic())
         self._account.note_prompt()
-        self._prompt = asyncio.create_task(self._child.peer.request("session/prompt", params))
+        self._prompt = asyncio.create_task(self._process.peer.request("session/prompt", params))
         self._prompt.add_done_callback(
             lambda prompt: prompt.cancelled() or prompt.exception()
         )  # a stop may never look
@@ -192,7 +194,7 @@ class AgentTurn:
                 break
             self._account.look()
             self._tell_of_silence()
-            if self._turn.input_offered and self._child.can_be_steered:
+            if self._turn.input_offered and self._process.can_be_steered:
                 await self._steer()
         self._answers.append(self._prompt.result())
 
@@ -203,14 +205,14 @@ class AgentTurn:
             self._account.note_answer()
             reason = answer.get("stopReason") if isinstance(answer, dict) else None
             if reason in STOPPED_SHORT:
-                notice = f"{self._child.definition.name} stopped: {STOPPED_SHORT[reason]}"
+                notice = f"{self._process.definition.name} stopped: {STOPPED_SHORT[reason]}"
                 self._turn.emit(ev.BackgroundEvent(message=notice))
         self._answers.clear()
 
     async def _happening(self, prompt: "asyncio.Task[Any]") -> None:
         """Wait for the answer, for input to steer in, or for the next look."""
         waiting: set[asyncio.Task[Any]] = {prompt}
-        offered = asyncio.create_task(self._turn.input_ready.wait()) if self._child.can_be_steered else None
+        offered = asyncio.create_task(self._turn.input_ready.wait()) if self._process.can_be_steered else None
         if offered is not None:
             waiting.add(offered)
         await asyncio.wait(waiting, timeout=TICK_S, return_when=asyncio.FIRST_COMPLETED)
@@ -223,7 +225,7 @@ class AgentTurn:
         if self._updates.open or self._permissions.waits:
             self._sign_at = now  # a tool or a person takes as long as it takes
         if self._silence.is_notice_due(silent_s := now - self._sign_at):
-            self._turn.emit(ev.BackgroundEvent(message=silence_notice(silent_s, self._child.definition.name)))
+            self._turn.emit(ev.BackgroundEvent(message=silence_notice(silent_s, self._process.definition.name)))
 
     async def _steer(self) -> None:
         """Give the agent new input in the middle of a prompt. Input that it can't take now is its next prompt."""
@@ -232,7 +234,7 @@ class AgentTurn:
             return
         params = {"sessionId": self._session.id, "prompt": blocks, "_meta": IF_IT_WORKS}
         try:
-            answer = await self._child.peer.request("_session/steering", params)
+            answer = await self._process.peer.request("_session/steering", params)
         except AgentRefused:
             answer = None
         outcome = answer.get("outcome") if isinstance(answer, dict) else None
@@ -243,18 +245,18 @@ class AgentTurn:
 
     async def _quiet(self) -> None:
         """Wait until the work is over, work that goes on after the answer included."""
-        pause_s, before = LOOK_S, self._child.new_processes()
+        pause_s, before = LOOK_S, self._process.new_processes()
         if not (self._unsaid or self._turn.input_offered or wait_s(self._activity(len(before)))):
             self._turn.output.end_soon()  # the last words and the turn's end are then one commit
         self._tell_answers()
         while (left_s := wait_s(self._activity(len(before)))) > 0:
             await asyncio.sleep(min(left_s, pause_s))
             pause_s = min(2 * pause_s, LOOK_MOST_S)
-            if (begun := self._child.new_processes()) != before:
+            if (begun := self._process.new_processes()) != before:
                 before, self._sign_at = begun, time.monotonic()
-            if not self._child.is_alive:
-                raise self._child.ended_error()
-        if notice := work_goes_on_notice(self._activity(len(before)), self._child.definition.name):
+            if not self._process.is_alive:
+                raise self._process.ended_error()
+        if notice := work_goes_on_notice(self._activity(len(before)), self._process.definition.name):
             self._turn.emit(ev.BackgroundEvent(message=notice))
 
     def _activity(self, processes: int) -> Activity:
@@ -264,18 +266,18 @@ class AgentTurn:
     @property
     def _came_too_late(self) -> bool:
         """Tell whether the program was dead, or about to be, when it was prompted: it did nothing of the prompt."""
-        return not self._heard and self._child.ended_at - self._prompted_at < UNSEEN_S
+        return not self._heard and self._process.ended_at - self._prompted_at < UNSEEN_S
 
     # --- its stop ---------------------------------------------------------------------------------------------------
 
     async def _stop(self) -> None:
         """Ask the agent to stop. If it does not in time, end it with all processes that it began."""
         if self._turn.suspending:  # its questions stay open, so it must not be told that they were answered
-            await self._child.end(why="its conversation is put away until a question is answered")
+            await self._process.end(why="its conversation is put away until a question is answered")
         self._permissions.cancel()
-        if self._child.is_alive and not await self._has_stopped():
-            log.info("agent.ended_to_stop", agent=self._child.definition.name, turn=self._turn.order.turn)
-            await self._child.end(kill=self._hurried.is_set(), why="the turn was stopped, and it went on")
+        if self._process.is_alive and not await self._has_stopped():
+            log.info("agent.ended_to_stop", agent=self._process.definition.name, turn=self._turn.order.turn)
+            await self._process.end(kill=self._hurried.is_set(), why="the turn was stopped, and it went on")
 
     async def _has_stopped(self) -> bool:
         """Cancel the prompt, and tell whether the agent stopped in time."""
@@ -292,13 +294,13 @@ class AgentTurn:
 
     async def _cancel_and_wait(self) -> None:
         """Cancel the prompt; return when it is answered and no process that began in this turn is alive."""
-        await self._child.peer.notify("session/cancel", {"sessionId": self._session.id})
+        await self._process.peer.notify("session/cancel", {"sessionId": self._session.id})
         if self._prompt is not None:
             await asyncio.wait({self._prompt})
             if isinstance(error := self._prompt.exception(), ChildEnded):
                 raise error
         self._sign_at = time.monotonic()
-        while self._child.new_processes() or self._works_unprompted():  # noqa: ASYNC110  # only children report their end
+        while self._process.new_processes() or self._works_unprompted():  # noqa: ASYNC110  # only children report their end
             await asyncio.sleep(GONE_S)
 
     def _works_unprompted(self) -> bool:
@@ -311,3 +313,41 @@ async def _may_write(
 ) -> bool:
     with account.waiting():
         return await permissions.ask_for_write(plan, obeyed_by, reason)
+
+
+# --- a person's message as blocks of a prompt -----------------------------------------------------------------------
+
+
+def blocks_of(inputs: Iterable[PendingInput], reach: Reach, bounds: Bounds) -> list[Json]:
+    """Return the blocks. Reads pictures from the disk, if there are any: then in a worker thread."""
+    return [block for entry in inputs for item in entry.items for block in _item_blocks(item, reach, bounds)]
+
+
+def _item_blocks(item: InputItem, reach: Reach, bounds: Bounds) -> Iterator[Json]:
+    match item:
+        case TextItem():
+            yield text_block(item.text)
+        case ImageItem() if item.image_url.startswith("data:"):
+            yield _image(item.image_url)
+        case ImageItem():
+            yield {"type": "resource_link", "uri": item.image_url, "name": "a picture"}
+        case LocalImageItem():
+            yield _picture(item, reach, bounds)
+
+
+def _picture(item: LocalImageItem, reach: Reach, bounds: Bounds) -> Json:
+    try:
+        return _image(picture_in(str(item.path), reach, bounds))
+    except NotReadable as error:
+        return text_block(f"[a picture was left out: {error.reason}]")
+    except NoPicture as error:
+        return text_block(f"[{error}]")
+
+
+def _image(address: str) -> Json:
+    kind, _, data = address.removeprefix("data:").partition(";base64,")
+    return {"type": "image", "mimeType": kind, "data": data}
+
+
+def text_block(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}

@@ -17,7 +17,7 @@ from actors.messages.ports import Journal
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, ConversationId, ItemId
 from actors.vocabulary.settings import AbortReason, Decision
-from supervisor.agents.acp.session_requests import StartedSession
+from supervisor.agents.acp.session_start import StartedSession
 from supervisor.agents.history_outline import words_of
 from supervisor.agents.journal_pages import events_between
 from supervisor.agents.tool_lines import line_of_call, line_of_command, line_of_use

@@ -11,8 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from actors.vocabulary.event_bases import FileAdd, FileChange, FileUpdate, UpdatedFile
-from supervisor.agents.acp.json_readers import Shape, shape, short, text
-from supervisor.agents.acp.update_readers import diffs_in
+from supervisor.agents.acp.json_readers import Shape, diffs_in, shape, short, text
 from supervisor.config.bounds import Bounds
 from supervisor.work.patch.diff import COMMENT, diff_lines
 from supervisor.work.patch.edits import DIFF_CONTEXT_LINES

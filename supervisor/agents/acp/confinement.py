@@ -6,12 +6,10 @@ nothing, and knows nothing of the wire.
 """
 
 import contextlib
-import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct, field
 
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, Pin, Settings, WorkspaceWrite
@@ -21,11 +19,10 @@ from supervisor.config.command_environment import Keys, agent_environment
 from supervisor.config.whole_config import Config
 from supervisor.disk.folders import lies_in, open_folder
 from supervisor.disk.search_paths import drop_writable_entries, writable_entries_last, writable_folders
-from supervisor.work.reach.agent_homes import databases_of, homes_of, logins_of
+from supervisor.work.reach.agent_homes import databases_of, homes_of
 from supervisor.work.reach.home_views import OwnPlaces, own_homes
 from supervisor.work.sandbox.order import ConfinedCommand
 from supervisor.work.sandbox.sandbox import Sandbox
-from transports.supervisor_requests import GivenServer
 
 WITHOUT_SANDBOX = (
     "`--sandbox danger-full-access` runs it without one, then its own questions are all that protects you"
@@ -78,52 +75,6 @@ def keeps_its_mode(agent: str) -> bool:
 
 class NotConfined(OSError):
     """The agent must not be started. The text says why, and how to change that."""
-
-
-class ConfinementInputs(Struct, frozen=True):
-    """The inputs of a running agent and its sandbox. If they change, the agent must be started anew."""
-
-    sandbox: str
-    directories: tuple[str, ...]
-    program: str
-    servers: str = ""  # a hash of the client's servers
-    login: str = ""  # the files of a login in the sandbox: if they are replaced, the agent does not see the new ones
-
-    def name_changes(self, other: "ConfinementInputs") -> str:
-        """Name the differences, in words."""
-        both = ((name, getattr(self, name), getattr(other, name)) for name in self.__struct_fields__)
-        differing = [name for name, now, then in both if now != then and (name != "login" or (now and then))]
-        return " and ".join(f"its {name}" for name in differing)
-
-
-def fingerprint(
-    settings: Settings, definition: AgentDefinition, given: Sequence[GivenServer] = (), login: str = ""
-) -> ConfinementInputs:
-    """Return the inputs of an agent and its sandbox. Pure and cheap: compared before each prompt."""
-    policy = settings.sandbox
-    roots = (f"{pin.name} {pin.path} {pin.inode}" for pin in settings.roots or ())
-    # The variables may hold secrets, so only their hash is kept.
-    program = (
-        definition.argv,
-        sorted(definition.env.items()),
-        definition.own,
-        definition.network,
-        definition.variables,
-    )
-    added = sandbox_additions(kind_of(definition), settings.approval_policy)
-    return ConfinementInputs(
-        sandbox=f"{policy.model_dump_json()} {definition.confine} {added}",
-        directories=(str(settings.cwd), str(definition.cwd or ""), *roots),
-        program=hashlib.sha256(msgspec.json.encode(program, enc_hook=str)).hexdigest(),
-        servers=hashlib.sha256(repr(given).encode("utf-8", "replace")).hexdigest() if given else "",
-        login=login,
-    )
-
-
-def login_of(settings: Settings, definition: AgentDefinition, env: Mapping[str, str]) -> str:
-    """Return the login files that the agent would be shown now. Takes a few looks at the disk, before each prompt."""
-    given = {**env, **definition.env}
-    return str(logins_of(kind_of(definition), given)) if is_confined(settings, definition) else ""
 
 
 def is_confined(settings: Settings, definition: AgentDefinition) -> bool:

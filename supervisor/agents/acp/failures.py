@@ -2,8 +2,8 @@
 
 AgentFailed            the agent, or the connection to it, failed; the message is for people
 ├── ChildEnded         its process is gone, or was never there
-│   └── CameTooLate    it was gone before it could begin with the prompt
-└── Refused            it answered a request with an error
+│   └── GoneBeforePrompt   it was gone before it could begin with the prompt
+└── AgentRefused       it answered a request with an error
     └── LoginWanted    because the user is not logged in
 """
 

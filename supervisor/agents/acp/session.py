@@ -1,158 +1,155 @@
-"""The session of a third-party agent, and its start in a new process. Loop thread.
+"""The session of a third-party agent, with the receiver of its messages, in a turn and between turns.
 
-Sends the requests that another module decides, and passes on the history that the agent has missed.
+The hand-over loses nothing: updates that are work and arrive while no turn runs wait here for the next turn. Loop
+thread.
 """
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Protocol
 
-from msgspec import Struct
-
-from actors.messages.orders import KnownSession
-from actors.vocabulary import events as ev
-from actors.vocabulary.agent_events import AgentSession
-from actors.vocabulary.settings import Settings
-from supervisor.agents.acp import session_requests
 from supervisor.agents.acp.agent_options import OptionSetter
-from supervisor.agents.acp.catch_up import CatchUp, MissedHistory
-from supervisor.agents.acp.child import AgentProcess
-from supervisor.agents.acp.confinement import ConfinementInputs
-from supervisor.agents.acp.failures import AgentFailed, ChildEnded
-from supervisor.agents.acp.launching import LookupInputs
-from supervisor.agents.acp.message_receiver import MessageReceiver
-from supervisor.agents.acp.prompt import text
-from supervisor.agents.acp.servers_for_agent import ServersForAgent
-from supervisor.agents.acp.session_requests import (
-    SessionNotStarted,
-    StartedSession,
-    StepReply,
-    StepRequest,
-    session_params,
-)
+from supervisor.agents.acp.agent_process import AgentProcess
+from supervisor.agents.acp.latest_news import News
+from supervisor.agents.acp.launching import ProgramLaunch
+from supervisor.agents.acp.peer import RequestHandler
+from supervisor.agents.acp.permissions import CANCELLED
+from supervisor.agents.acp.updates import Updates
 from supervisor.agents.acp.wire import Json
-from supervisor.agents.turn import Turn
 
-REPLAY_QUIET_S, REPLAY_LOOKS = 0.05, 40  # waits for late updates of a loaded session's history, which are no news
+ASK_AGAIN_S, ASKED_MOST = 0.5, 60  # a turn's end takes milliseconds
+NEWS_MOST = 100  # between two turns: each is stored
+WAITING = 1_000  # updates that wait for a turn; with more, the agent waits too
+
+Record = Callable[[tuple[News, ...]], None]
+Follow = Callable[[], None]
 
 
-class EndedMeanwhile(Exception):
-    """The program has ended while it took up a known session."""
+class TurnReceiver(Protocol):
+    """A turn as the receiver of its agent's messages."""
+
+    async def take_update(self, update: Json) -> None: ...
+
+    def handler_for(self, method: str) -> RequestHandler | None: ...
 
 
-class SessionContext(Struct, frozen=True):
-    """The surroundings of a session: the history that the agent may have missed, and the client's variables."""
+class BetweenTurns:
+    """Handles updates between turns: records news, and asks for a turn when there is work."""
 
-    history: MissedHistory
-    environ: Mapping[str, str]
-    offered: Json  # our capabilities
-    handed: ServersForAgent = ServersForAgent()  # the clients' servers
+    def __init__(self, updates: Updates, record: Record, follow: Follow) -> None:
+        self._record = record
+        self._follow = follow
+        self._updates = updates
+        self._recorded = 0
+        self._asking: asyncio.TimerHandle | None = None  # the next request for a turn
+
+    def request_turn(self) -> None:
+        if self._asking is None:
+            self._ask(ASKED_MOST)
+
+    def _ask(self, left: int) -> None:
+        """Ask for a turn repeatedly: a turn that is just ending neither takes the work nor lets another begin."""
+        self._follow()
+        self._asking = asyncio.get_running_loop().call_later(ASK_AGAIN_S, self._ask, left - 1) if left else None
+
+    def take_news(self, update: Json) -> None:
+        news = tuple(self._updates.news_outside(update))
+        if news and self._recorded < NEWS_MOST:
+            self._recorded += len(news)
+            self._record(news)
+
+    def turn_began(self) -> None:
+        self._recorded = 0
+        if self._asking is not None:
+            self._asking.cancel()
+            self._asking = None
+
+
+class MessageReceiver:
+    """The receiver of a peer's messages, for the life of a session."""
+
+    def __init__(self, between: BetweenTurns, updates: Updates) -> None:
+        self.updates = updates
+        self._between = between
+        self._turn: TurnReceiver | None = None
+        self._waiting: deque[Json] = deque()
+        self._heard = asyncio.Event()  # set while a turn listens
+        self.session = ""
+        self.muted = False  # the agent replays history that is known already
+        self.replayed = 0  # updates of that replay
+
+    async def take_notification(self, method: str, params: Json) -> bool:
+        update = params.get("update")
+        if method != "session/update" or not isinstance(update, dict):
+            return False
+        if not self._is_of_another(params):
+            await self._take_update(update)
+        return True
+
+    def _is_of_another(self, params: Json) -> bool:
+        return bool(self.session) and params.get("sessionId", self.session) != self.session
+
+    async def _take_update(self, update: Json) -> None:
+        if self.muted and self.updates.is_work(update):
+            self.replayed += 1
+        elif self._turn is not None:
+            await self._turn.take_update(update)
+        elif self.updates.is_work(update):
+            await self._keep(update)
+        else:
+            self._between.take_news(update)
+
+    async def _keep(self, update: Json) -> None:
+        self._waiting.append(update)
+        self._between.request_turn()
+        if len(self._waiting) >= WAITING:
+            await self._heard.wait()
+
+    def handler_for(self, method: str) -> RequestHandler | None:
+        if method == "session/request_permission":
+            return self._permission
+        return self._turn.handler_for(method) if self._turn is not None else None
+
+    async def _permission(self, params: Json) -> Json:
+        """Serve a question; if no turn runs, ask for one and wait for it."""
+        if self._turn is None:
+            self._between.request_turn()
+            await self._heard.wait()
+        serve = self._turn.handler_for("session/request_permission") if self._turn is not None else None
+        return await serve(params) if serve is not None else CANCELLED
+
+    # --- turns ------------------------------------------------------------------------------------------------------
+
+    async def listen(self, turn: TurnReceiver) -> None:
+        """Pass messages to a turn from now on, those that have waited first."""
+        self._between.turn_began()
+        while self._waiting:
+            await turn.take_update(self._waiting.popleft())
+        self._turn = turn
+        self._heard.set()
+
+    def leave(self) -> None:
+        self._turn = None
+        self._heard.clear()
 
 
 class AcpSession:
-    """A child's session. `seed`: blocks that go before the next prompt's own."""
+    """A session in a running program. `catch_up`: texts that go before the next prompt."""
 
-    def __init__(self, child: AgentProcess, listening: MessageReceiver, session: str, answer: Any = None) -> None:
-        self.child = child
-        self.listening = listening
+    def __init__(
+        self,
+        process: AgentProcess,
+        launch: ProgramLaunch,
+        receiver: MessageReceiver,
+        session: str,
+        answer: Any,
+        catch_up: tuple[str, ...] = (),
+    ) -> None:
+        """`answer`: that which started it."""
+        self.process = process
+        self.launch = launch
+        self.receiver = receiver
         self.id = session
-        self.seed: list[Json] = []
-        self.setter = OptionSetter(child, session, listening.updates, answer)
-        self.confinement_inputs: ConfinementInputs | None = None  # the inputs of its sandbox
-        self.lookup_inputs: LookupInputs | None = None  # the inputs of the last lookup that found them unchanged
-
-    async def catch_up(self, turn: Turn, history: MissedHistory) -> None:
-        """Tell the agent, with the next prompt, the part of the conversation that it has missed."""
-        self.seed = list(map(text, await history.catch_up_later(turn.order)))
-
-
-async def start_session(
-    child: AgentProcess,
-    listening: MessageReceiver,
-    turn: Turn,
-    about: SessionContext,
-    known: KnownSession | None,
-    lost: str = "",
-) -> AcpSession:
-    """Start the child and its session. Raises AgentFailed; then no process is left."""
-    await child.start(about.offered)
-    try:
-        turn.emit(*about.handed.notices(child.capabilities))
-        started = await _send_requests(child, listening, _place(child, turn.settings, about), known)
-        catch_up = await about.history.catch_up_at_start(turn.order, started, lost or started.lost)
-    except SessionNotStarted as error:
-        await child.end(kill=True)
-        raise AgentFailed(f"{child.definition.name} began no session: {error}") from None
-    except BaseException:
-        await child.end()
-        raise
-    listening.session = started.session
-    child.settle()
-    news = listening.updates.initial_news(started.answer, anew=started.how == "new")
-    turn.emit(_session_event(child, started, catch_up), *news)
-    if catch_up.note:
-        turn.emit(ev.BackgroundEvent(message=catch_up.note))
-    session = AcpSession(child, listening, started.session, started.answer)
-    session.seed = list(map(text, catch_up.texts))
-    return session
-
-
-def _session_event(child: AgentProcess, started: StartedSession, catch_up: CatchUp) -> AgentSession:
-    return AgentSession(
-        agent=child.definition.name,
-        session=started.session,
-        how=catch_up.how,
-        program=child.program,
-        can=child.capabilities.names,
-        note=catch_up.note,
-    )
-
-
-def _place(child: AgentProcess, settings: Settings, about: SessionContext) -> Json:
-    servers = about.handed.usable_by(child.capabilities)
-    return session_params(settings, child.capabilities, child.definition.mcp_servers, about.environ, servers)
-
-
-async def _send_requests(
-    child: AgentProcess, listening: MessageReceiver, place: Json, known: KnownSession | None
-) -> StartedSession:
-    """Send the requests of the start, and hand back the replies."""
-    requests = session_requests.start_requests(child.capabilities, place, known)
-    request = next(requests)
-    while True:
-        reply = await _reply(child, listening, request)
-        try:
-            request = requests.send(reply)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]  # a generator's end is not typed
-
-
-async def _reply(child: AgentProcess, listening: MessageReceiver, request: StepRequest) -> StepReply:
-    limit_s = child.definition.start_s
-    listening.muted, listening.replayed = request.replays, 0
-    try:
-        async with asyncio.timeout(limit_s):
-            answer = await child.peer.request(request.method, request.params)
-            if request.replays:
-                await _silence(listening)
-    except TimeoutError:
-        return StepReply(failed=f"it did not answer `{request.method}` within {limit_s:g} s", timed_out=True)
-    except ChildEnded as error:
-        if request.method == session_requests.NEW:
-            raise
-        raise EndedMeanwhile(str(error)) from error
-    except AgentFailed as error:
-        return StepReply(failed=str(error))
-    finally:
-        listening.muted = False
-    return StepReply(answer, replayed=listening.replayed)
-
-
-async def _silence(listening: MessageReceiver) -> None:
-    """Wait, for a bounded time, until no more history comes."""
-    heard = -1
-    for _ in range(REPLAY_LOOKS):
-        if heard == listening.replayed:
-            return
-        heard = listening.replayed
-        await asyncio.sleep(REPLAY_QUIET_S)
+        self.setter = OptionSetter(process, session, receiver.updates, answer)
+        self.catch_up = catch_up

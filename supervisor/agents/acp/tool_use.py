@@ -18,8 +18,7 @@ from actors.vocabulary.agent_events import Beyond, FurtherChange, Place, ReadsAs
 from actors.vocabulary.event_bases import MOST, FileChange
 from actors.vocabulary.ids import CallId, ItemId
 from supervisor.agents.acp.changes import changes_in, has_codex_changes
-from supervisor.agents.acp.json_readers import Shape, count, shapes, short, text
-from supervisor.agents.acp.update_readers import command_of, cwd_of, diffs_in
+from supervisor.agents.acp.json_readers import Shape, command_of, count, cwd_of, diffs_in, shapes, short, text
 from supervisor.config.bounds import Bounds
 
 KINDS: Mapping[Any, ToolKind] = {kind: kind for kind in get_args(ToolKind)}

@@ -13,18 +13,21 @@ from msgspec.structs import replace
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
-from supervisor.agents.acp.json_readers import SHORT, Shape, short, text
-from supervisor.agents.acp.tool_use import ToolUse
-from supervisor.agents.acp.update_readers import (
+from supervisor.agents.acp.json_readers import (
+    SHORT,
+    Shape,
     content_text,
     exit_code,
     raw_output,
     seconds_taken,
+    short,
     terminal_piece,
     terminal_whole,
     terminals_in,
+    text,
     was_refused,
 )
+from supervisor.agents.acp.tool_use import ToolUse
 from supervisor.config.bounds import Bounds
 
 MOST_CALLS = 128  # at the same time; each keeps its output. Agents run a handful

@@ -19,13 +19,13 @@ from msgspec.structs import replace
 from actors.vocabulary.agent_description import MODE, MODEL
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import SandboxMode, Settings
-from supervisor.agents.acp.child import AgentProcess, Launch
+from supervisor.agents.acp.agent_process import AgentProcess, Launch
 from supervisor.agents.acp.confinement import confine_agent, variables_of
 from supervisor.agents.acp.failures import AgentFailed, LoginWanted
 from supervisor.agents.acp.json_readers import shape, shapes, short
 from supervisor.agents.acp.latest_news import LatestNews
 from supervisor.agents.acp.peer import RequestHandler
-from supervisor.agents.acp.session_requests import NEW
+from supervisor.agents.acp.session_start import NEW
 from supervisor.agents.acp.wire import Json
 from supervisor.agents.environments import CommandEnvironment
 from supervisor.config.agent_definitions import AgentDefinition
@@ -85,15 +85,15 @@ async def try_agent(place: TrialMeans, definition: AgentDefinition, limit_s: flo
 async def _try_in(place: TrialMeans, definition: AgentDefinition, folder: Path, limit_s: float) -> Trial:
     owner = TurnId(f"trial-{definition.name}-{next(_numbers)}")
     limits = place.config.greenroom.limits
-    child = AgentProcess(
+    process = AgentProcess(
         TRIAL, definition, owner, place.processes, _launch(place, definition, folder), limits, _Nobody()
     )
     began, trial = time.monotonic(), Trial()
     try:
         async with asyncio.timeout(limit_s):
-            await child.start({})  # a trial serves nothing
-            trial = _of_greeting(child, time.monotonic() - began)
-            return _with_session(trial, await child.peer.request(NEW, {"cwd": str(folder), "mcpServers": []}))
+            await process.start({})  # a trial serves nothing
+            trial = _of_greeting(process, time.monotonic() - began)
+            return _with_session(trial, await process.peer.request(NEW, {"cwd": str(folder), "mcpServers": []}))
     except TimeoutError:
         return replace(trial, wrong=f"it did not answer within {limit_s:g} s")
     except LoginWanted as error:
@@ -101,7 +101,7 @@ async def _try_in(place: TrialMeans, definition: AgentDefinition, folder: Path, 
     except AgentFailed as error:
         return replace(trial, wrong=str(error))
     finally:
-        await asyncio.shield(child.end())
+        await asyncio.shield(process.end())
 
 
 def _launch(place: TrialMeans, definition: AgentDefinition, folder: Path) -> Launch:
@@ -136,12 +136,12 @@ class _Nobody:
         return None
 
 
-def _of_greeting(child: AgentProcess, took_s: float) -> Trial:
-    ways = shapes(child.initialize_answer.get("authMethods"), LOGINS)
+def _of_greeting(process: AgentProcess, took_s: float) -> Trial:
+    ways = shapes(process.initialize_answer.get("authMethods"), LOGINS)
     return Trial(
-        program=child.program,
+        program=process.program,
         took_s=round(took_s, 3),
-        can=child.capabilities.names,
+        can=process.capabilities.names,
         logins=tuple(filter(None, (short(way.get("name"), NAME) for way in ways))),
     )
 

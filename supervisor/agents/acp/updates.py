@@ -15,11 +15,10 @@ from actors.messages.orders import AgentNews as TurnNews
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ItemId
 from actors.vocabulary.items import TextItem
-from supervisor.agents.acp.json_readers import Shape, shape, shapes, short, text
+from supervisor.agents.acp.json_readers import Shape, block_text, shape, shapes, short, text
 from supervisor.agents.acp.latest_news import LatestNews, News
 from supervisor.agents.acp.tool_use import ToolUse
 from supervisor.agents.acp.tool_uses import Terminals, ToolUses
-from supervisor.agents.acp.update_readers import block_text
 from supervisor.agents.acp.usage import AgentUsage
 from supervisor.config.bounds import Bounds
 

@@ -11,6 +11,7 @@ from supervisor.agents.client_server_rules import (
     MOST,
     ProgramPlace,
     describe_server,
+    may_start,
     place_of_program,
     usable_servers,
 )
@@ -108,3 +109,12 @@ def test_a_program_runs_outside_of_a_sandbox_only_where_there_is_none_or_a_perso
 ) -> None:
     settings = Settings(model="m", cwd="/w", sandbox=sandbox, approval_policy=policy)
     assert place_of_program(settings, confines=confines) is place
+
+
+@pytest.mark.parametrize("place", ProgramPlace)
+def test_a_program_that_a_person_refused_is_started_nowhere_and_where_a_person_is_asked_it_needs_a_yes(
+    place: ProgramPlace,
+) -> None:
+    assert not may_start(place, decision=False)
+    assert may_start(place, decision=None) is (place in {ProgramPlace.INSIDE, ProgramPlace.OUTSIDE})
+    assert may_start(place, decision=True) is (place is not ProgramPlace.NOWHERE)

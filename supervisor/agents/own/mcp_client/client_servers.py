@@ -15,6 +15,7 @@ from supervisor.agents.client_server_rules import (
     ProgramPlace,
     QuestionContext,
     left_out_notice,
+    may_start,
     place_of_program,
     settle,
     usable_servers,
@@ -79,17 +80,11 @@ class ServersForTurns:
         server, outside = _as_config(given_server), ServerPlace(conversation)
         if given_server.kind == "http":
             return PlacedServer(server, outside)
-        if given.decision(given_server) is False:  # a no holds, whatever the settings are by now
+        place = self._program_place(settings)
+        if not may_start(place, given.decision(given_server)):
             return None
-        match self._program_place(settings):
-            case ProgramPlace.ASK:
-                return PlacedServer(server, outside) if given.decision(given_server) else None
-            case ProgramPlace.OUTSIDE:
-                return PlacedServer(server, outside)
-            case ProgramPlace.INSIDE:
-                return PlacedServer(server, self._sandbox_place(conversation, settings))
-            case ProgramPlace.NOWHERE:
-                return None
+        inside = place is ProgramPlace.INSIDE
+        return PlacedServer(server, self._sandbox_place(conversation, settings) if inside else outside)
 
     def _program_place(self, settings: Settings) -> ProgramPlace:
         return place_of_program(settings, confines=self._sandbox.availability.ok)

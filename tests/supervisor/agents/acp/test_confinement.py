@@ -11,7 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from actors.vocabulary.settings import DangerFullAccess, ReadOnly, WorkspaceWrite
-from supervisor.agents.acp.confinement import NotConfined, confine_agent, fingerprint
+from supervisor.agents.acp.confinement import NotConfined, confine_agent
+from supervisor.agents.acp.launching import fingerprint
 from supervisor.work.reach.agent_homes import HOMES
 from supervisor.work.reach.known_agents import KNOWN_AGENTS
 from supervisor.work.sandbox.leftovers import clear

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.agents.acp.confinement import NotConfined, login_of
+from supervisor.agents.acp.confinement import NotConfined
+from supervisor.agents.acp.launching import login_of
 from supervisor.work.reach.agent_homes import HOMES, homes_of
 from tests.supervisor.agents.acp.confined_agent import Agent, did, refused, write
 from tests.supervisor.work.place import Place, on_linux

@@ -29,11 +29,15 @@ WAIT_S = 20.0
 ROUNDS = 2
 SERVERS = 1  # MCP servers that go on running
 IN_A_RING_OF_HTTPX = {
-    "supervisor.agents.own.model.http_transport.Answer"
+    "supervisor.agents.own.model.http_transport.AnswerBody"
 }  # with its response, if the client has asked
 ENDED = {
     *("actors.conversation.session.Session", "actors.runtime.shared._Place", "transports.connection.Connection"),
-    *("supervisor.agents.turn.Turn", "supervisor.engine.runner.RunningTurn", "supervisor.agents.acp.child.Child"),
+    *(
+        "supervisor.agents.turn.Turn",
+        "supervisor.engine.runner.RunningTurn",
+        "supervisor.agents.acp.agent_process.AgentProcess",
+    ),
 }
 # Kept for seconds or in a bounded number, and free of what has ended: timers, failures of the last minute, the output
 # of jobs, connections to the model that are used again.

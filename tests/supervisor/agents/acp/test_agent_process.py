@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary.ids import ConversationId, TurnId
-from supervisor.agents.acp.child import AgentProcess
+from supervisor.agents.acp.agent_process import AgentProcess
 from supervisor.agents.acp.failures import ChildEnded
 from supervisor.config.agent_definitions import AgentDefinition
 from supervisor.config.bounds import Bounds

@@ -1,8 +1,9 @@
-"""Start of a session in a new process: resumed, loaded, or new. Pure: a generator that yields requests.
+"""The start of a session in a new process: resumed, loaded, or new. Loop thread; the order of requests is pure.
 
-If the known session can't be taken up, it starts a new one and reports why.
+If the known session can't be taken up, a new one is started, and the reason reported.
 """
 
+import asyncio
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -11,14 +12,20 @@ from msgspec.structs import replace
 
 from actors.messages.orders import KnownSession
 from actors.vocabulary.settings import Settings, WorkspaceWrite
-from supervisor.agents.acp.capabilities import Capabilities
+from supervisor.agents.acp.agent_process import AgentProcess, Capabilities
+from supervisor.agents.acp.failures import AgentFailed, ChildEnded
 from supervisor.agents.acp.json_readers import shape, text
+from supervisor.agents.acp.session import MessageReceiver
+from supervisor.agents.acp.wire import Json
 from supervisor.config.mcp_servers import McpServer
 from transports.supervisor_requests import GivenServer
 
 NEW, LOAD, RESUME = "session/new", "session/load", "session/resume"
-StartKind = Literal["new", "resumed", "loaded"]
+CAPABILITY_OF_KIND = {"http": "MCP over HTTP", "sse": "MCP over SSE"}  # that a server's kind needs
 WHY = 300  # characters of an agent's reason
+REPLAY_QUIET_S, REPLAY_LOOKS = 0.05, 40  # waits for late updates of a loaded session's history, which are no news
+
+StartKind = Literal["new", "resumed", "loaded"]
 
 
 class StepRequest(Struct, frozen=True):
@@ -51,10 +58,61 @@ class SessionNotStarted(Exception):
     """The agent started no session; the text says why."""
 
 
-Beginning = Generator[StepRequest, StepReply, StartedSession]
+class EndedMeanwhile(Exception):
+    """The program has ended while it took up a known session."""
 
 
-def start_requests(can: Capabilities, place: Mapping[str, Any], known: KnownSession | None) -> Beginning:
+async def start_session(
+    process: AgentProcess, receiver: MessageReceiver, params: Json, known: KnownSession | None
+) -> StartedSession:
+    """Start a session. Raises SessionNotStarted, EndedMeanwhile or AgentFailed."""
+    requests = start_requests(process.capabilities, params, known)
+    request = next(requests)
+    while True:
+        reply = await _reply(process, receiver, request)
+        try:
+            request = requests.send(reply)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]  # a generator's end is not typed
+
+
+async def _reply(process: AgentProcess, receiver: MessageReceiver, request: StepRequest) -> StepReply:
+    limit_s = process.definition.start_s
+    receiver.muted, receiver.replayed = request.replays, 0
+    try:
+        async with asyncio.timeout(limit_s):
+            answer = await process.peer.request(request.method, request.params)
+            if request.replays:
+                await _silence(receiver)
+    except TimeoutError:
+        return StepReply(failed=f"it did not answer `{request.method}` within {limit_s:g} s", timed_out=True)
+    except ChildEnded as error:
+        if request.method == NEW:
+            raise
+        raise EndedMeanwhile(str(error)) from error
+    except AgentFailed as error:
+        return StepReply(failed=str(error))
+    finally:
+        receiver.muted = False
+    return StepReply(answer, replayed=receiver.replayed)
+
+
+async def _silence(receiver: MessageReceiver) -> None:
+    """Wait, for a bounded time, until no more history comes."""
+    heard = -1
+    for _ in range(REPLAY_LOOKS):
+        if heard == receiver.replayed:
+            return
+        heard = receiver.replayed
+        await asyncio.sleep(REPLAY_QUIET_S)
+
+
+# --- the requests, one after the other ------------------------------------------------------------------------------
+
+StartRequests = Generator[StepRequest, StepReply, StartedSession]
+
+
+def start_requests(can: Capabilities, place: Mapping[str, Any], known: KnownSession | None) -> StartRequests:
     lost = []
     for how, request in _ways(can, place, known) if known is not None else ():
         reply = yield request
@@ -70,7 +128,7 @@ def start_requests(can: Capabilities, place: Mapping[str, Any], known: KnownSess
     return replace(started, lost="; ".join(lost))
 
 
-def _new_session(place: Mapping[str, Any]) -> Beginning:
+def _new_session(place: Mapping[str, Any]) -> StartRequests:
     reply = yield StepRequest(NEW, dict(place))
     if reply.failed:
         raise SessionNotStarted(reply.failed)
@@ -108,8 +166,12 @@ def session_params(
     environ: Mapping[str, str],
     given: Sequence[GivenServer] = (),
 ) -> dict[str, Any]:
-    """Return a session's working directory and MCP servers, as requests name them. `given`: a client's servers."""
-    listed = [*_configured_servers(can, servers, environ), *map(_client_server, given)]
+    """Return a session's working directory and MCP servers, as requests name them.
+
+    `given`: a client's servers, of which the agent may not know all kinds.
+    """
+    known = (server for server in given if not unknown_kind(server, can))
+    listed = [*_configured_servers(can, servers, environ), *map(_client_server, known)]
     place: dict[str, Any] = {"cwd": str(settings.cwd), "mcpServers": listed}
     sandbox = settings.sandbox
     if "further directories" in can and isinstance(sandbox, WorkspaceWrite) and sandbox.writable_roots:
@@ -134,6 +196,12 @@ def _configured_servers(
             if token := environ.get(server.bearer_token_env_var or ""):
                 headers["Authorization"] = f"Bearer {token}"
             yield {"type": "http", "name": name, "url": server.url, "headers": _pairs(headers)}
+
+
+def unknown_kind(server: GivenServer, can: Capabilities) -> str:
+    """Return the capability that an agent lacks for a client's server; empty: it knows such servers."""
+    needed = CAPABILITY_OF_KIND.get(server.kind, "")
+    return "" if needed in can else needed
 
 
 def _client_server(server: GivenServer) -> dict[str, Any]:

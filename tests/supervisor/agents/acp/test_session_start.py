@@ -6,8 +6,8 @@ import pytest
 
 from actors.messages.orders import KnownSession
 from actors.vocabulary.settings import Settings, WorkspaceWrite
-from supervisor.agents.acp.capabilities import Capabilities, capabilities_of
-from supervisor.agents.acp.session_requests import (
+from supervisor.agents.acp.agent_process import Capabilities, capabilities_of
+from supervisor.agents.acp.session_start import (
     SessionNotStarted,
     StartedSession,
     StepReply,

@@ -1,4 +1,4 @@
-"""A third-party agent's program, for one conversation: its process, its wire, its end. Loop thread.
+"""A third-party agent's process, for one conversation: its start, what it can do, its wire, its end. Loop thread.
 
 It is spawned, marked and ended as commands are, under an owner of its own: its tree ends, never its pid alone.
 """
@@ -6,16 +6,18 @@ It is spawned, marked and ended as commands are, under an owner of its own: its 
 import asyncio
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from contextvars import Context
 from io import FileIO
+from typing import Any
 
 import structlog
+from msgspec import Struct
 
 from actors.vocabulary.ids import ConversationId, TurnId
-from supervisor.agents.acp.capabilities import Capabilities, capabilities_of
 from supervisor.agents.acp.failures import ChildEnded
+from supervisor.agents.acp.json_readers import Shape, member_at, shape
 from supervisor.agents.acp.peer import MISUSES, AgentPeer, PeerReceiver, TooManyMisuses
 from supervisor.agents.acp.wire import Json
 from supervisor.config.agent_definitions import AgentDefinition
@@ -34,6 +36,45 @@ PROTOCOL = 1  # of ACP
 Launch = Callable[[TurnId], AbstractAsyncContextManager[Command]]  # the confined start command, valid in the context
 
 log = structlog.get_logger()
+
+
+CAPABILITIES: Mapping[str, tuple[str, ...]] = {  # the name in events, and its path in the answer
+    "load sessions": ("agentCapabilities", "loadSession"),
+    "resume sessions": ("agentCapabilities", "sessionCapabilities", "resume"),
+    "close sessions": ("agentCapabilities", "sessionCapabilities", "close"),
+    "list sessions": ("agentCapabilities", "sessionCapabilities", "list"),
+    "fork sessions": ("agentCapabilities", "sessionCapabilities", "fork"),
+    "delete sessions": ("agentCapabilities", "sessionCapabilities", "delete"),
+    "further directories": ("agentCapabilities", "sessionCapabilities", "additionalDirectories"),
+    "pictures": ("agentCapabilities", "promptCapabilities", "image"),
+    "sound": ("agentCapabilities", "promptCapabilities", "audio"),
+    "embedded context": ("agentCapabilities", "promptCapabilities", "embeddedContext"),
+    "MCP over HTTP": ("agentCapabilities", "mcpCapabilities", "http"),
+    "MCP over SSE": ("agentCapabilities", "mcpCapabilities", "sse"),
+    "log out": ("agentCapabilities", "auth", "logout"),
+    "steering": ("_meta", "steering", "supported"),
+}
+
+
+class Capabilities(Struct, frozen=True):
+    """The capabilities that an agent has announced, by name."""
+
+    names: tuple[str, ...] = ()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.names
+
+
+def capabilities_of(answer: Shape) -> Capabilities:
+    members = shape(answer)
+    return Capabilities(tuple(name for name, path in CAPABILITIES.items() if _is_offered(member_at(members, *path))))
+
+
+def _is_offered(value: Any) -> bool:
+    """Tell whether a value announces a capability: `true`, an empty object, or an object with such a member."""
+    if isinstance(value, Mapping):
+        return not value or any(_is_offered(member) for member in value.values())
+    return value is True
 
 
 class DeferredInput(Input):
@@ -89,7 +130,8 @@ class AgentProcess:
         self._running: asyncio.Task[None] | None = None
 
     def __repr__(self) -> str:
-        return f"<Child {self.definition.name} {self.owner} {'over' if self.ended_event.is_set() else 'lives'}>"
+        state = "over" if self.ended_event.is_set() else "lives"
+        return f"<AgentProcess {self.definition.name} {self.owner} {state}>"
 
     @property
     def is_alive(self) -> bool:
