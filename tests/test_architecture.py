@@ -15,12 +15,10 @@ ORDER = re.compile(r"^([a-z_/]+) {2,}\S", re.MULTILINE)
 WALLS = {
     "supervisor/agents/own": {
         "supervisor/engine/engine.py": "makes the agent",
-        "supervisor/engine/late_agent.py": "loads it when a turn needs it",
         "supervisor/cli/mcp_servers.py": "tries a server without a daemon",
     },
     "supervisor/agents/acp": {
         "supervisor/engine/engine.py": "makes the agent",
-        "supervisor/engine/late_third_party_agents.py": "loads it when a turn needs it",
         "supervisor/services/agent_services.py": "tries an agent for `greenroom agents --check`",
         "supervisor/cli/agents.py": "shows what came of it",
     },

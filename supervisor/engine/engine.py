@@ -45,9 +45,7 @@ from supervisor.engine.allocator import MemoryTrimming, keep_little
 from supervisor.engine.chores import Chores
 from supervisor.engine.health import Health, Look
 from supervisor.engine.indexing import Indexing
-from supervisor.engine.late_agent import LateAgent
-from supervisor.engine.late_sandbox import LateSandbox
-from supervisor.engine.late_third_party_agents import LateThirdPartyAgents
+from supervisor.engine.late import Late, LateBackend
 from supervisor.engine.recent_events import RecentEvents
 from supervisor.engine.retention_timer import RetentionTimer
 from supervisor.engine.runner import Runner
@@ -60,6 +58,7 @@ from supervisor.paths import Paths, private_directory
 from supervisor.search.index import SearchIndex
 from supervisor.work.processes.last_life import sweep_last_life
 from supervisor.work.processes.processes import Processes
+from supervisor.work.sandbox.leftover_folders import is_anything_left
 
 ENVELOPE_BYTES = 2 << 20  # bytes of an event beside the client's input: the words once more, and names
 START_S = 30.0  # a repair of a damaged journal may take that long; everything else is milliseconds
@@ -75,6 +74,9 @@ if TYPE_CHECKING:
     from supervisor.agents.acp.third_party_agents import ThirdPartyAgents
     from supervisor.agents.own.own_agent import OwnAgent
     from supervisor.agents.spending.ledger import Ledger
+    from supervisor.work.jobs.jobs import BackgroundJobs
+    from supervisor.work.sandbox.roots import Protection
+    from supervisor.work.sandbox.sandbox import Sandbox
 
 log = structlog.get_logger()
 
@@ -104,19 +106,16 @@ class Engine:
         )  # for actors that never block: registry, sessions, connections
         self.clock = LoopClock(self.loop.loop)
         self.environments = Environments(environ, loaded.config.greenroom.limits.environments_bytes)
-        self.client_servers = GivenServers(lambda: asyncio.to_thread(self.sandbox.reload))
-        self.sandbox = LateSandbox(
-            lambda: self.loaded_config,
-            paths,
-            environ,
-            self.client_servers.programs,
-            lambda: call_on_loop(self.loop.loop, lambda: self.processes.reap_soon()),  # noqa: PLW0108  # made later
-        )
+        self.client_servers = GivenServers(lambda: asyncio.to_thread(self._protect_anew))
+        self.sandbox = Late(self._make_sandbox)
+        self.agent = Late(self._make_own_agent)
+        self.third_party_agents = Late(self._make_third_party_agents)
         self.recent_events = RecentEvents()
         self.search = SearchIndex(Path(paths.search_file), Path(paths.journal_file))
         self.raises: tuple[Raise, ...] = ()  # of budgets, as stored; shared_budgets.py changes this, on the loop
         self.indexing = Indexing(self.search, lambda: self.config.greenroom.search)
         self._environ = environ
+        self._leftovers = Path(paths.leftovers)
         self._outbox = outbox
         self._announce = announce
         self._looks = looks
@@ -149,8 +148,9 @@ class Engine:
         keep_little()
         for directory in (self.paths.state, self.paths.run):
             private_directory(directory)
-        self.sandbox.begin()
-        self._undo.append(("sandbox", self.sandbox.end))
+        if is_anything_left(self._leftovers):
+            self.sandbox.get().begin()
+        self._undo.append(("sandbox", lambda: self.sandbox.if_made(lambda sandbox: sandbox.end())))
         self.journal = SqliteJournal(
             Path(self.paths.journal_file),
             whole_bytes=self.whole_bytes,
@@ -233,7 +233,7 @@ class Engine:
         pressing.clear()
         if not await done_in_time(self.runner.wait_until_idle(), INTERRUPT_S, pressing):
             log.error("engine.turns_left", **self.runner.statistics())
-        if not await done_in_time(self.agent.end_all_jobs(), INTERRUPT_S, pressing):
+        if self.jobs is not None and not await done_in_time(self.jobs.aclose(), INTERRUPT_S, pressing):
             log.error("engine.jobs_left")
         answered = Awaited[AllAnswered](self.loop.loop)  # the end of a turn or a job is stored before its answer
         self.registry.tell(AwaitAnswers(answered))
@@ -250,15 +250,16 @@ class Engine:
                 f"{before} is gone, what it said stays in force; an empty file is what means no settings"
             )
         self.loaded_config = loaded
-        self.sandbox.reload()
-        self.agent.reload()
+        self._protect_anew()
+        self.agent.if_made(lambda own: own.reload())
 
     def statistics(self) -> dict[str, Mapping[str, object]]:
+        own, others = self.agent.made, self.third_party_agents.made
         return {
             **{actor.name: actor.statistics() for actor in self._staff},
             "agents": self.runner.statistics(),
-            "histories": self.agent.statistics(),
-            "other_agents": self.third_party_agents.statistics(),
+            "histories": own.transcripts.statistics() if own else {},
+            "other_agents": others.programs.statistics() if others else {},
             "processes": self.processes.statistics(),
         }
 
@@ -307,8 +308,7 @@ class Engine:
         self.indexing.note_news()
         self.environments.forget(conversation)
         call_on_loop(self.loop.loop, self.client_servers.forget, conversation)
-        call_on_loop(self.loop.loop, self.agent.erase, conversation)
-        call_on_loop(self.loop.loop, self.third_party_agents.erase, conversation)
+        call_on_loop(self.loop.loop, self._erase, conversation)
 
     def _session_deps(self, registry: Ref[RegistryInput]) -> SessionDeps:
         greenroom = self.config.greenroom
@@ -347,8 +347,6 @@ class Engine:
             log.warning("processes.swept", ended=ended)
         grace_s = self.config.greenroom.interrupt_grace_ms / 1000
         self.processes = await Processes(ledger, instance, grace_s, guarded=True).__aenter__()
-        self.agent = LateAgent(self._own_agent)
-        self.third_party_agents = LateThirdPartyAgents(self._other_agents)
         self._turn_hook = TurnHook(
             lambda: self.config.notify, lambda turn: self.environments.for_notices(turn, self.config)
         )
@@ -358,14 +356,16 @@ class Engine:
             self._backend_for,
             self._turn_hook.run_after_turn,
             self._rest,
-            self.agent.end_jobs,
+            self._end_jobs,
         )
 
     async def _stop_agents(self) -> None:
         await self.runner.close()
         await self._turn_hook.close()
-        await self.third_party_agents.aclose()
-        await self.agent.aclose()  # before the processes: MCP servers may then end by themselves
+        if others := await self.third_party_agents.settled():
+            await others.programs.aclose()
+        if own := await self.agent.settled():
+            await own.aclose()  # before the processes: MCP servers may then end by themselves
         await self.processes.__aexit__()
 
     def _job_ended(self, conversation: ConversationId, ended: JobEnded) -> None:
@@ -382,18 +382,59 @@ class Engine:
             log.debug("engine.nobody_to_tell", conversation=conversation, reason=gone.code)
 
     def _backend_for(self, order: RunAgent) -> Backend:
+        own = LateBackend(self.agent)
         if order.settings.agent:
-            self.agent.forget(order.conversation)  # its transcript will lack this turn
-            return self.third_party_agents
-        return self.agent
+            own.forget(order.conversation)  # its transcript will lack this turn
+            return LateBackend(self.third_party_agents)
+        return own
 
     def _rest(self, conversation: ConversationId) -> None:
-        """Give back the memory that only makes the next turn of a parked conversation faster."""
-        self.agent.rest(conversation)
-        self.third_party_agents.rest(conversation)
+        """Give back memory and programs that only make the next turn of a parked conversation faster."""
+        if self.agent.made is not None:
+            self.agent.made.rest(conversation)
+        if self.third_party_agents.made is not None:
+            self.third_party_agents.made.programs.rest(conversation)
 
-    def _other_agents(self) -> "Callable[[], ThirdPartyAgents]":
-        """Import the third-party agents, and return their maker. In a worker thread."""
+    def _erase(self, conversation: ConversationId) -> None:
+        if self.agent.made is not None:
+            self.agent.made.erase(conversation)
+        if self.third_party_agents.made is not None:
+            self.third_party_agents.made.programs.erase(conversation)
+
+    @property
+    def jobs(self) -> "BackgroundJobs | None":
+        """The background commands; None if none was ever started."""
+        return self.agent.made.jobs if self.agent.made is not None else None
+
+    async def _end_jobs(self, conversation: ConversationId) -> None:
+        if self.agent.made is not None:
+            await self.agent.made.end_jobs(conversation)
+
+    def _make_sandbox(self) -> "Sandbox":
+        from supervisor.work.sandbox.sandbox import Sandbox
+
+        after_trial = lambda: call_on_loop(self.loop.loop, self.processes.reap_soon)  # noqa: E731  # see Sandbox
+        return Sandbox(self._protection(), self._leftovers, after_trial)
+
+    def _protection(self) -> "Protection":
+        from supervisor.engine.protection import protection
+
+        return protection(self.loaded_config, self.paths, self._environ, self.client_servers.programs())
+
+    def _protect_anew(self) -> None:
+        """Protect the files that the config and the clients' servers name now. Blocking: follows links."""
+
+        def protect(sandbox: "Sandbox") -> None:
+            sandbox.protection = self._protection()
+
+        self.sandbox.if_made(protect)
+
+    def sandbox_works(self) -> bool:
+        """Tell whether commands can be confined here. Blocking: it is tried out."""
+        return self.sandbox.get().availability.ok
+
+    def _make_third_party_agents(self) -> "ThirdPartyAgents":
+        """Import the third-party agents. In a worker thread."""
         from supervisor.agents.acp.third_party_agents import ThirdPartyAgents, ThirdPartyAgentsDeps
 
         needs = ThirdPartyAgentsDeps(
@@ -407,8 +448,8 @@ class Engine:
             raises=self._raises_in_force,
             tell=self._tell,
         )
-        self.sandbox.works()  # tried out now rather than in the first turn
-        return lambda: ThirdPartyAgents(needs)
+        self.sandbox_works()  # tried out now rather than in the first turn
+        return ThirdPartyAgents(needs)
 
     def _ledger(self) -> "Ledger":
         """Return the ledger into which all agents enter their costs. In worker threads, perhaps two at once."""
@@ -424,8 +465,8 @@ class Engine:
 
         return in_force(self.raises, current_day()) if self.raises else ()
 
-    def _own_agent(self) -> "Callable[[], OwnAgent]":
-        """Import our own agent, and return its maker. In a worker thread: the import takes a tenth of a second."""
+    def _make_own_agent(self) -> "OwnAgent":
+        """Import our own agent. In a worker thread: the import takes a tenth of a second."""
         from supervisor.agents.own.own_agent import OwnAgent, OwnAgentDeps
 
         needs = OwnAgentDeps(
@@ -441,5 +482,7 @@ class Engine:
             raises=self._raises_in_force,
             job_ended=self._job_ended,
         )
-        self.sandbox.works()  # tried out now rather than in the first turn
-        return lambda: OwnAgent(needs)
+        self.sandbox_works()  # tried out now rather than in the first turn
+        own = OwnAgent(needs)
+        call_on_loop(self.loop.loop, own.prepare)
+        return own

@@ -71,7 +71,7 @@ class Services:
         self._stop = stop
         self._reread = reread
         self._began = time.monotonic()
-        self._jobs = JobServices(lambda: engine.agent.jobs)
+        self._jobs = JobServices(lambda: engine.jobs)
         self._settings = ClientSettings(engine)
         self._shared_budgets = SharedBudgetServices(engine)
         self._agents = AgentServices(engine, self._settings)
@@ -293,7 +293,7 @@ class Services:
                 "search_trouble": engine.indexing.trouble,
                 "trouble": engine.health.trouble,
                 "log": engine.paths.log_file,
-                "sandbox": await asyncio.to_thread(engine.sandbox.works),
+                "sandbox": await asyncio.to_thread(engine.sandbox_works),
                 "clients": len(self._switchboard.clients()),
                 **statistics,
                 "registry": {**statistics["registry"], "conversations": await asyncio.to_thread(self._count)},

@@ -1,6 +1,6 @@
 """Our own agent, put together from the config: models, tools, histories.
 
-Imported when the first conversation comes alive, see late_agent.py. Belongs to the loop.
+Imported when the first conversation comes alive, see engine/late.py, in a worker thread. Belongs to the loop.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from actors.messages.orders import RunAgent
 from actors.messages.ports import Journal
 from actors.vocabulary.budget_raises import Raise
 from actors.vocabulary.events import JobEnded
-from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.settings import Decision, Settings
 from supervisor.agents.client_mcp_servers import GivenServers
 from supervisor.agents.environments import CommandEnvironment, Environments
@@ -61,6 +61,10 @@ class OwnAgentDeps(Struct, frozen=True):
 
 
 class OwnAgent:
+    """A Backend: that of the present config."""
+
+    resumable = True
+
     def __init__(self, needs: OwnAgentDeps) -> None:
         self._needs = needs
         bounds = needs.loaded_config().config.greenroom.limits
@@ -88,9 +92,29 @@ class OwnAgent:
         self._needs.ledger.forget_uncounted()
         self.backend = self._make_backend()
 
+    async def run(self, turn: Turn) -> str | None:
+        return await self.backend.run(turn)
+
+    def forget(self, conversation: ConversationId) -> None:
+        self.backend.forget(conversation)
+
+    def hurry(self, turn: TurnId) -> None:
+        """Do nothing: only commands have a grace here, and they are the runner's."""
+
     def rest(self, conversation: ConversationId) -> None:
-        """End the MCP servers of this conversation alone; its next turn can start them again."""
+        """Give back memory and MCP servers of this conversation alone, which its next turn can make again."""
+        self.forget(conversation)
         self._server_tools.end_of(conversation)
+
+    async def end_jobs(self, conversation: ConversationId) -> None:
+        """End the background commands and the MCP servers of a conversation."""
+        self._server_tools.end_of(conversation)
+        await self.jobs.end_of(conversation)
+
+    def erase(self, conversation: ConversationId) -> None:
+        """Forget a deleted conversation, with the output of its background commands."""
+        self.rest(conversation)
+        self.jobs.forget(conversation)
 
     async def aclose(self) -> None:
         await self._models.aclose()

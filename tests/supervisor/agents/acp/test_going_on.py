@@ -109,7 +109,7 @@ def test_a_turn_waits_for_a_place_and_gets_the_next_free_one(tmp_path: Path) -> 
         assert "greenroom.limits.agents" in second.wait(ev.BackgroundEvent).message
         first.result(running)
         second.result(waiting)
-        assert harness.engine.third_party_agents.statistics()["children"] == 1
+        assert harness.engine.third_party_agents.get().programs.statistics()["children"] == 1
         first.ask("say three")  # the oldest idle one makes room
         assert len(first.all(AgentSession)) == 2
 

@@ -110,7 +110,7 @@ def test_a_finished_turn_keeps_none_of_its_outputs_in_memory(tmp_path: Path, ser
         conversation = harness.talk()
         noise = json.dumps(["sh", "-c", "head -c 300000 /dev/zero | tr '\\0' x"])
         conversation.ask("; then; ".join([f"call shell {noise}"] * 5) + "; then; say done")
-        kept = harness.engine.agent.own.transcripts.statistics()
+        kept = harness.engine.agent.get().transcripts.statistics()
         assert kept["transcripts"] == 1
         assert kept["size"] < 100_000
 

@@ -257,7 +257,7 @@ def test_nor_is_it_asked_once_in_each_of_many_turns_until_the_config_is_read_ane
         result = ended(other, "say two")
         assert (result.ending, len(server.requests)) == (Ending.BUDGET, 1)
         assert "greenroom reload" in (result.message or "")
-    harness.engine.agent.own.reload()
+    harness.engine.agent.get().reload()
     assert ended(conversation, "say three; usage 10 5").ending is Ending.COMPLETED
     assert ended(conversation, "say four").ending is Ending.COMPLETED
 
@@ -275,7 +275,7 @@ def test_a_ledger_that_cannot_be_read_stops_what_needs_it(at: At, server: ModelS
     harness = at("[greenroom.budget.day]\nrequests = 5\n")
     conversation = harness.talk()
     conversation.ask("say one")
-    harness.engine.agent.own._needs.ledger.trouble = "disk I/O error"
+    harness.engine.agent.get()._needs.ledger.trouble = "disk I/O error"
     result = ended(conversation, "say two")
     assert (result.ending, len(server.requests)) == (Ending.BUDGET, 1)
     assert "disk I/O error" in (result.message or "")

@@ -81,7 +81,7 @@ def test_an_interrupt_ends_the_jobs_of_its_turn_and_spares_what_was_asked_to_sta
     assert conversation.result(begun).ending is Ending.INTERRUPTED
     assert alive(of_turn) == []
     assert len(alive(kept)) >= 1
-    harness.engine.loop.call(harness.engine.agent.end_jobs(conversation.conversation), 10)
+    harness.engine.loop.call(harness.engine.agent.get().end_jobs(conversation.conversation), 10)
     assert conversation.wait(ev.JobEnded, 2).how == "ended"
     assert alive(kept) == []
 
@@ -161,7 +161,7 @@ def test_one_conversation_leaves_room_for_the_jobs_and_the_outputs_of_others(
             greedy.ask(f"{keep('true')}; then; say ok")
         quiet.ask(f"{job(do='read', job=first.job)}; {keep('sleep', '300')}; then; say ok")
         assert f"job {first.job} ended with exit code 0" in outputs(server)[-2]
-        kept = harness.engine.agent.jobs
+        kept = harness.engine.jobs
         assert kept is not None
         assert len(kept.jobs_of(greedy.conversation)) <= 2 + 2
 
@@ -188,7 +188,7 @@ def test_a_conversation_with_a_job_stays_alive_and_one_whose_job_ended_is_parked
         conversation = harness.talk()
         begun = started(conversation, f"{keep('sleep', '300')}; then; say ok")
         harness.leave()
-        jobs = harness.engine.agent.jobs
+        jobs = harness.engine.jobs
         assert jobs is not None
         harness.engine.loop.call(jobs.end(jobs.find(begun.job), "a test"), 10)
         conversation.wait_parked()

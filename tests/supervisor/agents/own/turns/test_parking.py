@@ -50,7 +50,7 @@ def test_a_parked_question_is_answered_and_its_command_runs_once(hasty: EngineHa
 def test_a_parked_conversation_keeps_no_history_in_memory(hasty: EngineHarness) -> None:
     conversation = hasty.talk()
     conversation.ask("say one")
-    assert hasty.engine.agent.own.transcripts.statistics()["transcripts"] == 1
+    assert hasty.engine.agent.get().transcripts.statistics()["transcripts"] == 1
     hasty.leave()
     conversation.wait_parked()
-    until(lambda: not hasty.engine.agent.own.transcripts.statistics()["transcripts"], "a transcript is kept")
+    until(lambda: not hasty.engine.agent.get().transcripts.statistics()["transcripts"], "a transcript is kept")

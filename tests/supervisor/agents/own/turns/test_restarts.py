@@ -23,7 +23,7 @@ RICH = (
 def test_history_read_from_the_journal_is_what_it_was_in_memory(either: EngineHarness, server: ModelServer) -> None:
     conversation = either.talk()
     conversation.ask(RICH)
-    assert conversation.conversation in either.engine.agent.own.transcripts._kept
+    assert conversation.conversation in either.engine.agent.get().transcripts._kept
     conversation.ask("say from memory")
     live = unmarked(server.requests[-1].body)
     either.restart()
