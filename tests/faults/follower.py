@@ -13,6 +13,7 @@ PAIRS = {
     "patch_apply_begin": "patch_apply_end",
     "tool_call": "tool_output",
     "tool_use_begin": "tool_use_end",
+    "mcp_tool_call_begin": "mcp_tool_call_end",
 }
 
 
