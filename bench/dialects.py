@@ -18,7 +18,7 @@ from transports import jsonrpc
 from transports.dialect import Action, Ask, Client, Dialect, Tell
 from transports.dialects.control.dialect import ControlDialect
 from transports.dialects.mcp.dialect import McpDialect
-from transports.supervisor_requests import SettingsMade
+from transports.supervisor_answers import SettingsMade
 
 ROUNDS, REQUESTS = 7, 3_000
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from greenroom import errors, events
     from greenroom.aio import AsyncClient, AsyncEvents
-    from greenroom.answers import Changed, Conversation, Created, Hit, Row, Status, Stopped, Taken
+    from greenroom.answers import Changed, Conversation, Created, DaemonStatus, Row, SearchHit, Stopped, Taken
     from greenroom.client import Client, Events
     from greenroom.errors import ConnectionLost, DaemonDown, GreenroomError, Refusal, TimedOut
     from greenroom.methods import Question
@@ -29,17 +29,17 @@ __all__ = [
     "Conversation",
     "Created",
     "DaemonDown",
+    "DaemonStatus",
     "Event",
     "Events",
     "Gap",
     "GreenroomError",
-    "Hit",
     "OpenQuestion",
     "Question",
     "QuestionWatch",
     "Refusal",
     "Row",
-    "Status",
+    "SearchHit",
     "Stopped",
     "Taken",
     "TimedOut",

@@ -24,7 +24,9 @@ Condition = Literal["starting", "idle", "running", "waiting", "interrupting", "p
 Ending = Literal["completed", "error", "interrupted", "replaced", "failed", "lost", "budget"]
 
 
-class Brought(TypedDict):
+class InheritedThing(TypedDict):
+    """A thing that an agent brings by itself."""
+
     what: str  # What it is, by names alone.
     where: str  # The file or directory that it comes from.
 
@@ -74,25 +76,29 @@ class WaitingWhole(TypedDict):
 
 
 class Agent(FromJson):
+    """An agent as it is on this machine, for a client's variables."""
+
     name: str  # Its name, for `agent`.
     title: str  # What people call it.
     default: bool  # Conversations have it that name none.
     state: Literal["ready", "installed", "no login", "missing"]  # installed: whether it is logged in is unknown.
     start: list[str]  # The program and its arguments; empty if it is missing.
-    login: Literal["yes", "no", "unknown"]  # A key or a file of credentials was found.
-    sign: str  # Which: a variable's name or a file's.
+    login: Literal["yes", "no", "unknown"]  # Whether a key or a file of credentials was found.
+    sign: str  # What was found: a variable's name or a file's.
     wrong: str  # Why it can't be started; empty: it can.
     next: str  # What a person does next to use it; empty: nothing.
     install: str  # The command that installs it; empty: unknown.
     log_in: str  # The command that logs in; empty: unknown.
-    confine: Literal["workspace", "none"]  # none: it runs outside of every sandbox.
+    confine: Literal["workspace", "none"]  # workspace: in the conversation's sandbox. none: outside of every sandbox.
     network: bool  # It may use the network.
     own: list[str]  # Files and directories of its own, which it may write.
     itself: str  # The program that people know it by, if only its adapter is missing; or empty.
-    brings: list[Brought]  # What it brings by itself: settings, servers, hooks, instructions.
+    brings: list[InheritedThing]  # What it brings by itself: settings, servers, hooks, instructions.
 
 
 class AgentTrial(FromJson):
+    """What came of starting an agent."""
+
     agent: str  # Its name.
     state: Literal["ready", "no login", "failed"]  # What came of it.
     program: str  # What the program calls itself, with its version.
@@ -135,13 +141,13 @@ class Row(FromJson):
     ended: Literal["completed", "error", "interrupted", "replaced", "failed", "lost", "budget", "denied"] | None  # How the last turn ended, until the next begins; null: none has. denied: somebody said no to a question.
 
 
-class Hit(FromJson):
+class SearchHit(FromJson):
     conversation: str  # Where it was said: the conversation's id.
     name: str | None  # The conversation's name.
     cwd: str  # The conversation's working directory.
     seq: int  # The event in which it was said.
     ts: float  # When, in seconds since 1970.
-    kind: Literal["user", "agent", "reasoning", "command", "output", "name"]  # The source: a person, the model, its reasoning, a command or what that wrote, or a name given.
+    kind: Literal["user", "agent", "reasoning", "command", "output", "name"]  # A person, the model, its reasoning, a command or what that wrote, or a name given.
     text: str  # The words of the query with some of the words around them.
     marks: list[list[Any]]  # Where in `text` they are: begin and end, in characters.
 
@@ -170,7 +176,7 @@ class JobOutput(FromJson):
     state: str  # How it is, for people.
     exit_code: int | None  # Its exit status; null while it runs.
     written: int  # Bytes that it has written.
-    output: str  # What it wrote behind the place asked for.
+    output: str  # What it wrote after the place asked for.
     next: int  # The place to go on from.
     lost: int  # Bytes between the place asked for and this output that are not kept any more.
 
@@ -240,8 +246,8 @@ class WaitingInputs(FromJson):
     waiting: list[Waiting | WaitingWhole]  # In the order in which they will run.
 
 
-class Status(FromJson):
-    """Further members tell of the daemon's inside; they may change."""
+class DaemonStatus(FromJson):
+    """The daemon itself. The last members tell of its inside, and may change."""
 
     pid: int  # The daemon's process.
     version: str  # Of the program.
@@ -252,9 +258,17 @@ class Status(FromJson):
     journal: str  # The journal's file.
     journal_bytes: int  # Its size on disk, write-ahead log included.
     journal_repaired: Any  # Report of a repair at the start; null if none was needed.
-    search_bytes: int = 0  # Size of the search's file on disk; 0 if it is off.
-    search_trouble: str | None = None  # Why nothing new can be found now.
-    trouble: str | None = None  # What keeps the daemon from storing anything now, and what to do.
+    search_bytes: int  # Size of the search's file on disk; 0 if it is off.
+    search_trouble: str | None  # Why nothing new can be found now.
+    trouble: str | None  # What keeps the daemon from storing anything now, and what to do.
     log: str  # The log's file.
     sandbox: bool  # Whether commands can be confined here.
     clients: int  # How many are connected.
+    librarian: dict[str, Any]  # Reads for sessions.
+    journalist: dict[str, Any]  # Writes of the journal.
+    directory: dict[str, Any]  # Searches for conversations that sleep.
+    registry: dict[str, Any]  # Conversations, and how many are live.
+    agents: dict[str, Any]  # Turns that run.
+    histories: dict[str, Any]  # Histories that are kept for the next request.
+    other_agents: dict[str, Any]  # Programs of third-party agents.
+    processes: dict[str, Any]  # Processes that turns have started.

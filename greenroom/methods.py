@@ -21,11 +21,11 @@ from greenroom.answers import (
     Changed,
     Conversation,
     Created,
-    Hit,
+    DaemonStatus,
     Job,
     JobOutput,
     Row,
-    Status,
+    SearchHit,
     Stopped,
     Taken,
     WaitingInputs,
@@ -139,15 +139,15 @@ class Api:
         since: float | None = None,
         order: Literal["newest", "best"] = "newest",
         limit: int = 20,
-    ) -> Script[list[Hit]]:
+    ) -> Script[list[SearchHit]]:
         """Search the words in all conversations. Those of the last seconds may be missing."""
         params = {"query": query, "conversation": conversation, "cwd": cwd, "since": since, "order": order}
-        found: list[Hit] = []
+        found: list[SearchHit] = []
         cursor: str | None = None
         while len(found) < limit:
             wanted = {**params, "limit": min(limit - len(found), HITS), "cursor": cursor}
             answer = yield from retry_when_lost(ApiCall("conversation/search", wanted))
-            found += map(Hit.from_json, answer["hits"])
+            found += map(SearchHit.from_json, answer["hits"])
             cursor = answer["next_cursor"]
             if cursor is None:
                 break
@@ -411,9 +411,9 @@ class Api:
         return AgentTrial.from_json((yield ApiCall("agents/check", params, LONG_S + seconds)))
 
     @request
-    def status(self) -> Script[Status]:
+    def status(self) -> Script[DaemonStatus]:
         """Look at the daemon itself."""
-        return Status.from_json((yield from retry_when_lost(ApiCall("daemon/status", {}))))
+        return DaemonStatus.from_json((yield from retry_when_lost(ApiCall("daemon/status", {}))))
 
     @request
     def call(self, /, method: str, **params: Any) -> Script[Json]:

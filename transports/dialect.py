@@ -14,7 +14,8 @@ from actors.messages.routing import RegistryInput
 from actors.vocabulary.answers import Answer
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller, ConnectionId, SubscriptionId
-from transports.supervisor_requests import SupervisorAnswer, SupervisorRequest
+from transports.supervisor_answers import SupervisorAnswer
+from transports.supervisor_requests import SupervisorRequest
 
 
 class Client(Struct, frozen=True):

@@ -11,7 +11,8 @@ import math
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
+from pydantic import BaseModel
 
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import RequestId
@@ -257,5 +258,11 @@ def line(value: Any) -> bytes:
         return _ASCII_ENCODER.encode(value).encode() + b"\n"
 
 
-to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
-_ASCII_ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+def plain(value: object) -> Any:
+    """A struct or a model as values that JSON has."""
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else to_builtins(value, enc_hook=plain)
+
+
+_STYLE: JsonObject = {"separators": (",", ":"), "allow_nan": False, "default": plain}
+to_json = json.JSONEncoder(ensure_ascii=False, **_STYLE).encode
+_ASCII_ENCODER = json.JSONEncoder(ensure_ascii=True, **_STYLE)

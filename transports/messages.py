@@ -7,7 +7,8 @@ from actors.messages.effects import Deliver, EndSubscription, ReplyTo
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller
 from transports.dialect import Client
-from transports.supervisor_requests import SupervisorAnswer, SupervisorRequest
+from transports.supervisor_answers import SupervisorAnswer
+from transports.supervisor_requests import SupervisorRequest
 
 
 class NewsPosted(Struct, frozen=True):

@@ -1,7 +1,7 @@
 """Requests of a dialect to the supervisor: all those that are not for one conversation. A leaf.
 
-Answers are values; a refusal is one of actors.vocabulary.errors. The supervisor serves them elsewhere and may take
-its time: the connection goes on.
+Answers are the structs of `supervisor_answers`; a refusal is one of actors.vocabulary.errors. The supervisor serves
+them elsewhere and may take its time: the connection goes on.
 """
 
 from collections.abc import Mapping
@@ -10,10 +10,41 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct, field
 
 from actors.messages.conversation import Query
+from actors.vocabulary.answers import Done
 from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId
-from actors.vocabulary.records import Page, Record
-from actors.vocabulary.settings import SandboxPolicy, SettingChange, Settings
+from actors.vocabulary.settings import SandboxPolicy, Settings
 from actors.vocabulary.spent_amounts import Spent
+from transports.supervisor_answers import (
+    Agents,
+    AgentTrial,
+    ApprovalPlaces,
+    BudgetRead,
+    Budgets,
+    Clients,
+    ConfigValue,
+    DaemonStatus,
+    ExportPiece,
+    FoundFiles,
+    HistoryRead,
+    ImportedConversation,
+    Job,
+    JobOutput,
+    Jobs,
+    MenuPrompts,
+    NewsRead,
+    PromptText,
+    ProviderKey,
+    ReloadedConfig,
+    RemoteDiff,
+    SearchHits,
+    Servers,
+    SettingsMade,
+    SingleCommandResult,
+    StoppingDaemon,
+    StoredConversation,
+    Uploaded,
+    Usage,
+)
 
 
 class Person(Struct, frozen=True):
@@ -26,114 +57,6 @@ class Person(Struct, frozen=True):
     approval_policy: str | None = None
     sandbox: str | None = None
     config: Mapping[str, Any] = field(default_factory=dict)
-
-
-# --- answers --------------------------------------------------------------------------------------------------------
-
-
-class SettingsMade(Struct, frozen=True):
-    """`notice`: one line for a person, said once per client: the chosen model, and how to choose another."""
-
-    settings: Settings
-    notice: str | None = None
-    warnings: tuple[str, ...] = ()
-    fields: tuple[str, ...] = ()  # the fields that were asked for, in a change of settings
-
-
-class HistoryRead(Struct, frozen=True):
-    """`complete`: nothing follows the page; for a page requested by its end, nothing precedes it."""
-
-    page: Page
-    complete: bool
-
-
-class NewsRead(Struct, frozen=True):
-    """`cursor`: where to go on. `lagged`: events before the first of these are missing."""
-
-    records: tuple[tuple[ConversationId, Record], ...]
-    cursor: int
-    lagged: bool = False
-
-
-class ApprovalPlaces(Struct, frozen=True):
-    """The places (seq and time) of questions, in their order; None where unknown."""
-
-    places: tuple[tuple[int, float] | None, ...]
-
-
-class ExportPiece(Struct, frozen=True):
-    """A piece of an export. `place`: where the next begins; None after the last. `partial`: the last line is
-    unfinished.
-    """
-
-    lines: tuple[str, ...]
-    place: tuple[int, int, int] | None = None
-    partial: bool = False
-
-
-class StoredConversation(Struct, frozen=True):
-    """The conversation that a fork or an import has made."""
-
-    conversation: ConversationId
-
-
-class ImportedConversation(Struct, frozen=True):
-    """The conversation that an import has made. `changed`: the file's settings against those it got."""
-
-    conversation: ConversationId
-    changed: tuple[SettingChange, ...]
-
-
-class SearchHit(Struct, frozen=True):
-    """A place in a history with the words of a search. `marks`: begin and end of each of them in `text`."""
-
-    conversation: ConversationId
-    name: str | None
-    cwd: str
-    seq: int
-    ts: float
-    kind: str
-    text: str
-    marks: tuple[tuple[int, int], ...]
-
-
-class SearchHits(Struct, frozen=True):
-    """The hits of a search. `next`: where the next page begins; None after the last.
-
-    `read`: how much of all histories can be searched yet; 1 is all. `complete`: false if time ran out.
-    """
-
-    hits: tuple[SearchHit, ...]
-    next: int | None
-    read: float
-    complete: bool = True
-
-
-class PlainAnswer(Struct, frozen=True):
-    """An answer that goes to the wire unchanged."""
-
-    value: Mapping[str, Any]
-
-
-class BudgetRead(Struct, frozen=True):
-    """Budgets with the use of each. `settings` contain the limits that were asked for."""
-
-    settings: Settings
-    budgets: tuple[dict[str, Any], ...]
-
-
-SupervisorAnswer = (
-    SettingsMade
-    | BudgetRead
-    | HistoryRead
-    | NewsRead
-    | ApprovalPlaces
-    | ExportPiece
-    | StoredConversation
-    | ImportedConversation
-    | SearchHits
-    | PlainAnswer
-)
 
 
 # --- requests -------------------------------------------------------------------------------------------------------
@@ -208,8 +131,8 @@ class GiveServers(Struct, frozen=True):
     servers: tuple[GivenServer, ...]
 
 
-class ListServers(Query[PlainAnswer], frozen=True):
-    """{servers}: those that clients have given the conversation, by name and command; no secret."""
+class ListServers(Query[Servers], frozen=True):
+    """The servers that clients have given the conversation, by name and command; no secret."""
 
     conversation: ConversationId
 
@@ -249,14 +172,14 @@ class Fork(Query[StoredConversation], frozen=True):
 
 
 class Export(Query[ExportPiece], frozen=True):
-    """A piece of the JSON lines. `place`: where the previous piece ended."""
+    """A piece of the JSON lines. `cursor`: the `next_cursor` of the previous piece."""
 
     conversation: ConversationId
-    place: tuple[int, int, int] | None = None
+    cursor: str | None = None
 
 
-class Import(Query[ImportedConversation | PlainAnswer], frozen=True):
-    """Plain {lines} while `more` follow. `partial`: the last line continues in the next request.
+class Import(Query[ImportedConversation | Uploaded], frozen=True):
+    """Uploaded while `more` follow. `partial`: the last line continues in the next request.
 
     `settings`: the person's present ones, in the last request of an import.
     """
@@ -269,7 +192,7 @@ class Import(Query[ImportedConversation | PlainAnswer], frozen=True):
     partial: bool = False
 
 
-class ReadUsage(Query[PlainAnswer], frozen=True):
+class ReadUsage(Query[Usage], frozen=True):
     """Sum up spending, by group; `since` includes the whole day of that moment."""
 
     by: Literal["day", "model", "directory", "conversation"]
@@ -286,52 +209,52 @@ class ReadBudget(Query[BudgetRead], frozen=True):
     limits: NewLimits
 
 
-class ReadSharedBudgets(Query[PlainAnswer], frozen=True):
+class ReadSharedBudgets(Query[Budgets], frozen=True):
     """The budgets of the day and of the home. `limits` raise them, by scope.unit."""
 
     limits: NewLimits
 
 
-class AskStatus(Query[PlainAnswer], frozen=True):
+class AskStatus(Query[DaemonStatus], frozen=True):
     """The state of the daemon itself."""
 
 
-class ListClients(Query[PlainAnswer], frozen=True):
+class ListClients(Query[Clients], frozen=True):
     """Connected clients."""
 
 
-class KillClient(Query[PlainAnswer], frozen=True):
+class KillClient(Query[Done], frozen=True):
     connection: ConnectionId
 
 
-class ReloadConfig(Query[PlainAnswer], frozen=True):
+class ReloadConfig(Query[ReloadedConfig], frozen=True):
     """Read the config again; the answer lists the changes."""
 
 
-class StopDaemon(Query[PlainAnswer], frozen=True):
+class StopDaemon(Query[StoppingDaemon], frozen=True):
     """Stop the daemon: running turns may go on for `drain_s`, then they are interrupted."""
 
     drain_s: float | None = None
 
 
-class ReadConfig(Query[PlainAnswer], frozen=True):
+class ReadConfig(Query[ConfigValue], frozen=True):
     """The configuration in force, without secrets. `key` is dotted."""
 
     key: str | None = None
 
 
-class ReadSavedConfig(Query[PlainAnswer], frozen=True):
-    """The config file as it is now, without defaults: {value, path}."""
+class ReadSavedConfig(Query[ConfigValue], frozen=True):
+    """The config file as it is now, without defaults."""
 
 
-class AskKey(Query[PlainAnswer], frozen=True):
-    """Check that there is a key for the model provider of new conversations: {key, openai}; no secret."""
+class AskKey(Query[ProviderKey], frozen=True):
+    """Check that there is a key for the model provider of new conversations; no secret."""
 
     person: Person
 
 
-class RunOnce(Query[PlainAnswer], frozen=True):
-    """A command outside any conversation, under its sandbox: {exitCode, stdout, stderr}."""
+class RunOnce(Query[SingleCommandResult], frozen=True):
+    """A command outside any conversation, under its sandbox."""
 
     command: tuple[str, ...]
     timeout_ms: float | None = None
@@ -340,14 +263,14 @@ class RunOnce(Query[PlainAnswer], frozen=True):
     person: Person | None = None
 
 
-class DiffToRemote(Query[PlainAnswer], frozen=True):
-    """{sha, diff} against the closest remote ancestor."""
+class DiffToRemote(Query[RemoteDiff], frozen=True):
+    """The diff against the closest remote ancestor."""
 
     cwd: str
 
 
-class FindFiles(Query[PlainAnswer], frozen=True):
-    """{files}, the best first. Roots are relative to the client's directory.
+class FindFiles(Query[FoundFiles], frozen=True):
+    """Files whose names fit. Roots are relative to the client's directory.
 
     A later search of the same series replaces one that has not begun, which then finds nothing.
     """
@@ -365,39 +288,39 @@ class Search(Query[SearchHits], frozen=True):
     cwd: str | None = None
     since: float | None = None
     limit: int = 20
-    before: int | None = None
+    cursor: str | None = None
     best: bool = False
 
 
-class ListPrompts(Query[PlainAnswer], frozen=True):
-    """{prompts}: usable saved prompts and skills of the client's directory, by name."""
+class ListPrompts(Query[MenuPrompts], frozen=True):
+    """Usable saved prompts and skills of the client's directory, by name."""
 
 
-class ReadPrompt(Query[PlainAnswer], frozen=True):
-    """{description, text}: a prompt with its arguments filled in."""
+class ReadPrompt(Query[PromptText], frozen=True):
+    """A prompt with its arguments filled in."""
 
     name: str
     arguments: Mapping[str, str]
 
 
-class ListAgents(Query[PlainAnswer], frozen=True):
-    """{agents}: those that this client can choose, and how to get the missing ones."""
+class ListAgents(Query[Agents], frozen=True):
+    """The agents that this client can choose, and how to get the missing ones."""
 
 
-class CheckAgent(Query[PlainAnswer], frozen=True):
+class CheckAgent(Query[AgentTrial], frozen=True):
     """Start an agent, ask for its abilities, and end it."""
 
     agent: str
     limit_s: float
 
 
-class ListJobs(Query[PlainAnswer], frozen=True):
-    """{jobs}: background commands, running or ended a while ago."""
+class ListJobs(Query[Jobs], frozen=True):
+    """Background commands, running or ended a while ago."""
 
     conversation: ConversationId | None = None
 
 
-class ReadJob(Query[PlainAnswer], frozen=True):
+class ReadJob(Query[JobOutput], frozen=True):
     """Output of a background command after a place; waits for some if there is none."""
 
     job: str
@@ -405,18 +328,18 @@ class ReadJob(Query[PlainAnswer], frozen=True):
     seconds: float = 0.0
 
 
-class WriteJob(Query[PlainAnswer], frozen=True):
+class WriteJob(Query[Job], frozen=True):
     job: str
     text: str
     end_input: bool = False
 
 
-class WaitForJob(Query[PlainAnswer], frozen=True):
+class WaitForJob(Query[Job], frozen=True):
     job: str
     seconds: float
 
 
-class EndJob(Query[PlainAnswer], frozen=True):
+class EndJob(Query[Job], frozen=True):
     job: str
 
 

@@ -217,3 +217,7 @@ class DeadlineExceeded(GreenroomError):
     code = "deadline_exceeded"
     jsonrpc = -31303
     retryable = True
+
+
+def bad_cursor(cursor: str | None) -> InvalidInput:
+    return InvalidInput(f"cursor: {cursor!r} is not a next_cursor of an earlier answer")

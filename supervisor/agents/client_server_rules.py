@@ -18,6 +18,7 @@ from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, Decisio
 from supervisor.agents.client_mcp_servers import ConversationServers, GivenServers
 from supervisor.agents.turn import ApprovalAnswer
 from transports.question_text import OURSELVES, command_line
+from transports.supervisor_answers import Server, Servers
 from transports.supervisor_requests import GivenServer
 
 MOST = 32  # servers of one conversation
@@ -62,16 +63,13 @@ def left_out_notice(server: GivenServer, why: str) -> str:
     return f"MCP server {_line(server.name)}, which a client gives, is left out: {why}"
 
 
-def describe_server(server: GivenServer) -> dict[str, object]:
+def describe_server(server: GivenServer, *, approved: bool | None = None) -> Server:
     """Describe a server without secrets: variables and headers by name, an address without user and query."""
     if server.kind == "stdio":
-        return {
-            "name": server.name,
-            "kind": server.kind,
-            "command": list(server.command),
-            "variables": sorted(server.env),
-        }
-    return {"name": server.name, "kind": server.kind, "url": _plain(server.url), "headers": sorted(server.headers)}
+        variables = tuple(sorted(server.env))
+        return Server(name=server.name, kind="stdio", command=server.command, variables=variables, approved=approved)
+    url, headers = _plain(server.url), tuple(sorted(server.headers))
+    return Server(name=server.name, kind=server.kind, url=url, headers=headers, approved=approved)
 
 
 def _plain(url: str) -> str:
@@ -82,9 +80,9 @@ def _plain(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def describe_servers(given: ConversationServers) -> list[dict[str, object]]:
+def describe_servers(given: ConversationServers) -> Servers:
     """Describe the servers without secrets, and whether a person has approved each; None: not asked yet."""
-    return [{**describe_server(server), "approved": given.decision(server)} for server in given.servers]
+    return Servers(tuple(describe_server(server, approved=given.decision(server)) for server in given.servers))
 
 
 # --- the start of a program -----------------------------------------------------------------------------------------

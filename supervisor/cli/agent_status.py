@@ -9,7 +9,7 @@ from supervisor.cli.kit.conversation_rows import home
 from supervisor.cli.kit.formatting import one_line
 
 if TYPE_CHECKING:
-    from supervisor.config.inherited_things import InheritedThing
+    from transports.supervisor_answers import InheritedThing
 
 INDENT = f"\n{' ' * 12}"
 CATEGORIES_WITH_OWN_LINES = ("model", "mode")

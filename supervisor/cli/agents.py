@@ -17,8 +17,8 @@ from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.table import Column, Row
 
 if TYPE_CHECKING:
-    from supervisor.config.agents_here import AgentHere
     from supervisor.config.load import LoadedConfig
+    from transports.supervisor_answers import Agent
 
 CHECK_S = 60.0  # some agents load for 10 s on a busy machine, and then ask a server for their login
 
@@ -102,7 +102,9 @@ def _rows(loaded: "LoadedConfig", name: str | None, limit_s: float, *, check: bo
     return [_row(agent, trials.get(agent.name)) for agent in found]
 
 
-def _row(agent: "AgentHere", trial: Row | None) -> Row:
+def _row(agent: "Agent", trial: Row | None) -> Row:
+    from msgspec.structs import asdict
+
     from supervisor.config.inherited_things import find_inherited
 
     row: Row = {name: getattr(agent, name, None) for name in AGENTS.fields}
@@ -112,25 +114,25 @@ def _row(agent: "AgentHere", trial: Row | None) -> Row:
         "own": list(agent.own),
         "state": _state_of(agent, trial),
         "next": _next_step(agent, trial),
-        "brings": [thing._asdict() for thing in find_inherited(agent.name, os.environ, Path.cwd())],
+        "brings": [asdict(thing) for thing in find_inherited(agent.name, os.environ, Path.cwd())],
         "check": trial,
     }
 
 
-def _state_of(agent: "AgentHere", trial: Row | None) -> str:
+def _state_of(agent: "Agent", trial: Row | None) -> str:
     """The state after a trial, which misses some logins: some agents ask for theirs at the first prompt only."""
     if trial is None:
         return agent.state
     return "installed" if trial["state"] == "ready" and agent.login == "no" else str(trial["state"])
 
 
-def _next_step(agent: "AgentHere", trial: Row | None) -> str:
+def _next_step(agent: "Agent", trial: Row | None) -> str:
     from msgspec.structs import replace
 
     from supervisor.config.agents_here import next_step
 
     if trial is None:
-        return next_step(agent)
+        return agent.next
     wants = trial["state"] == "no login" or (trial["state"] == "ready" and agent.login == "no")
     return next_step(replace(agent, state="no login")) if wants else str(trial["wrong"])
 
@@ -194,5 +196,5 @@ async def _run_trials(loaded: "LoadedConfig", names: list[str], limit_s: float) 
             place = TrialMeans(processes, sandbox, loaded.config, CommandEnvironment(os.environ))
             for name in names:
                 trial = await try_agent(place, definition_of(name, loaded.config, os.environ, writable), limit_s)
-                trials[name] = {**asdict(trial), "state": trial.state}
+                trials[name] = asdict(trial)
     return trials

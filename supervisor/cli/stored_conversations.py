@@ -45,7 +45,9 @@ def _agent_details(settings: Json) -> Json:
     """The settings and the like that a third-party agent has by itself, and the variables that it gets."""
     if not settings.get("agent"):
         return {}
-    return {"brings": [thing._asdict() for thing in inherited_by_agent(settings)], "variables": variables(settings)}
+    from msgspec.structs import asdict
+
+    return {"brings": [asdict(thing) for thing in inherited_by_agent(settings)], "variables": variables(settings)}
 
 
 def restart(chosen: Namespace) -> int:
@@ -127,16 +129,16 @@ def import_(chosen: Namespace) -> int:
 
 def _difference(change: Json, conversation: str, file: str) -> str:
     """The notice about a value of the imported file that the conversation does not have, and how to take it."""
-    name, asked, here = change["name"], visible(change["file"]) or NOTHING, visible(change["here"]) or NOTHING
+    name, asked, here = change["name"], visible(change["before"]) or NOTHING, visible(change["after"]) or NOTHING
     told = f"the file asked for {name} {asked}; it has {here}, yours"
-    if not change["file"]:
+    if not change["before"]:
         return told
-    if asked != change["file"] or "…" in asked or name not in (*OPTIONS, "cwd"):
+    if asked != change["before"] or "…" in asked or name not in (*OPTIONS, "cwd"):
         return f"{told}; to take it, write it into your config"
     if name == "cwd":
-        words = ["greenroom", "import", file, "--new-id", "-C", change["file"]]
+        words = ["greenroom", "import", file, "--new-id", "-C", change["before"]]
     else:
-        words = ["greenroom", "set", ids.short_id(conversation), f"{name}={change['file']}"]
+        words = ["greenroom", "set", ids.short_id(conversation), f"{name}={change['before']}"]
     return f"{told}; to take it: {shlex.join(words)}"
 
 

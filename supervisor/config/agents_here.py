@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.vocabulary.errors import ConfigError
 from actors.vocabulary.setting_changes import OWN_AGENT
@@ -25,35 +25,12 @@ from supervisor.config.agent_variables import named_by_settings
 from supervisor.config.whole_config import Config
 from supervisor.disk.search_paths import writable_folders
 from supervisor.work.reach.known_agents import KNOWN_AGENTS, KnownAgent, places_of, roads_to_a_login
+from transports.supervisor_answers import Agent
 
 Login = Literal["yes", "no", "unknown"]
 
 
-class AgentHere(Struct, frozen=True):
-    """An agent as it is here. `start`: the program and its arguments; none if it is missing.
-
-    `login`: yes: `sign` has the key or file that was found. no: neither a key nor a file of credentials. `wrong`: why
-    it can't be started. `install`, `log_in`: commands for a person, empty if unknown. `itself`: its everyday program,
-    if that is here and only its adapter is missing.
-    """
-
-    name: str
-    title: str
-    default: bool
-    state: Literal["ready", "installed", "no login", "missing"]
-    start: tuple[str, ...] = ()
-    login: Login = "unknown"
-    sign: str = ""
-    wrong: str = ""
-    install: str = ""
-    log_in: str = ""
-    confine: str = "workspace"
-    network: bool = True
-    own: tuple[str, ...] = ()
-    itself: str = ""
-
-
-def next_step(agent: AgentHere) -> str:
+def next_step(agent: Agent) -> str:
     """Return the next step for a person who wants to use the agent; "" if nothing is known to be missing."""
     if agent.state == "missing":
         if agent.itself:
@@ -64,17 +41,17 @@ def next_step(agent: AgentHere) -> str:
     return ""
 
 
-def agents_here(config: Config, environ: Mapping[str, str], cwd: Path) -> list[AgentHere]:
+def agents_here(config: Config, environ: Mapping[str, str], cwd: Path) -> list[Agent]:
     """Return all agents as conversations in `cwd` see them: our own, then those of the config, then the known."""
     return [_ours(config), *(agent_here(name, config, environ, cwd) for name in agent_names(config)[1:])]
 
 
-def agent_here(name: str, config: Config, environ: Mapping[str, str], cwd: Path) -> AgentHere:
+def agent_here(name: str, config: Config, environ: Mapping[str, str], cwd: Path) -> Agent:
     known, table = KNOWN_AGENTS.get(name), table_of(name, config)
     definition, wrong = _definition(name, config, environ, cwd)
     login, sign = _login(name, known, {**environ, **table.variables})
     state = "missing" if definition is None else {"yes": "ready", "no": "no login", "unknown": "installed"}[login]
-    return AgentHere(
+    agent = Agent(
         name=name,
         title=known.title if known else name,
         default=config.agent == name,
@@ -90,11 +67,12 @@ def agent_here(name: str, config: Config, environ: Mapping[str, str], cwd: Path)
         own=tuple(map(str, definition.own)) if definition else (),
         itself=itself_without_adapter(name, config, environ) if definition is None else "",
     )
+    return replace(agent, next=next_step(agent))
 
 
-def _ours(config: Config) -> AgentHere:
+def _ours(config: Config) -> Agent:
     default = config.agent in {None, OWN_AGENT}
-    return AgentHere(OWN_AGENT, "Greenroom's own", default, "ready", login="yes", sign="its model provider")
+    return Agent(OWN_AGENT, "Greenroom's own", default, "ready", login="yes", sign="its model provider")
 
 
 def _definition(

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from msgspec import Struct
-
 from supervisor.config.config_problems import dotted_path, shown_value
 from supervisor.config.key_types import KeyPath
 from supervisor.config.whole_config import Config
+from transports.supervisor_answers import KeyChange
 
 # Keys that count from the next start of the daemon; all others from the next conversation, turn or request.
 LIMITS_AT_THE_NEXT_START = (
@@ -26,15 +25,6 @@ AT_THE_NEXT_START: tuple[KeyPath, ...] = (
     ("greenroom", "mcp", "unanswerable_seconds"),
     *(("greenroom", "limits", name) for name in LIMITS_AT_THE_NEXT_START),
 )
-
-
-class KeyChange(Struct, frozen=True):
-    """A changed key, to be shown: secrets are masked, a missing value is `unset`. `live`: `new` counts already."""
-
-    key: str
-    old: str
-    new: str
-    live: bool = True
 
 
 def differences(old: Config, new: Config) -> list[KeyChange]:

@@ -13,19 +13,13 @@ from typing import Any, NamedTuple
 
 from supervisor.disk.ordinary_files import read_ordinary
 from supervisor.work.reach.known_agents import KNOWN_AGENTS, Place, places_of
+from transports.supervisor_answers import InheritedThing
 
 READ_BYTES = 4 << 20  # of a file of settings; Claude Code keeps its projects in one
 MOST_NAMES = 12  # names of one kind in one file; the others are counted
 MOST_FOLDERS_ABOVE = 32  # folders above the working directory that may hold instructions
 MOST_THINGS = 100  # things in all
 _PROJECT = "."  # the beginning of a path in the project, in these tables
-
-
-class InheritedThing(NamedTuple):
-    """A thing that the agent brings: `what`, in words, and the file or directory that it comes from."""
-
-    what: str
-    where: str
 
 
 class _Brings(NamedTuple):

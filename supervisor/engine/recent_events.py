@@ -15,7 +15,7 @@ from actors.runtime.shared import call_on_loop
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Append, Record
 from actors.vocabulary.shortening import outline, shorten_json
-from transports.supervisor_requests import NewsRead
+from transports.supervisor_answers import NewsRead
 
 KEPT_RECORDS = 8_192  # a busy second of many conversations, and a reader that pauses for it
 KEPT_BYTES = 4 << 20

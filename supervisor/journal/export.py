@@ -14,7 +14,7 @@ from msgspec.structs import asdict, replace
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from actors.messages.ports import Journal
-from actors.vocabulary.errors import InvalidInput, UnknownConversation
+from actors.vocabulary.errors import InvalidInput, UnknownConversation, bad_cursor
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.records import Head, Record
 from supervisor.journal.store import SqliteJournal
@@ -24,6 +24,7 @@ PAGE = 500  # events of one piece; fewer if they are large
 PAGE_BYTES = 1 << 18  # the same in bytes: encoding more would keep other clients waiting
 LARGE = 1 << 20  # bytes; a longer event is split over several pieces
 PART = 1 << 18  # bytes of such an event in each piece
+CURSOR_LENGTH = 60  # three numbers of the largest in a journal
 Model = TypeVar("Model", bound=BaseModel)
 Seq = Annotated[int, Field(ge=1, lt=1 << 62)]
 Count = Annotated[int, Field(ge=0, lt=1 << 62)]
@@ -86,6 +87,13 @@ class ExportPosition(NamedTuple):
     after_seq: int
     last_seq: int
     offset: int = 0
+
+
+def position_of(cursor: str) -> ExportPosition:
+    numbers = cursor.split("/")
+    if len(cursor) > CURSOR_LENGTH or len(numbers) not in {2, 3} or not all(map(str.isdecimal, numbers)):
+        raise bad_cursor(cursor)
+    return ExportPosition(*map(int, numbers))
 
 
 class ExportChunk(NamedTuple):

@@ -12,14 +12,16 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from actors.vocabulary.errors import StorageFailed, StorageFull
+from actors.vocabulary.errors import StorageFailed, StorageFull, bad_cursor
 from actors.vocabulary.ids import ConversationId
 from supervisor.journal.journal_errors import is_damage, journal_error
 from supervisor.journal.opening import size_on_disk
 from supervisor.search import tables
 from supervisor.search.search_expression import expression
-from transports.supervisor_requests import Search, SearchHit, SearchHits
+from transports.supervisor_answers import SearchHit, SearchHits, Source
+from transports.supervisor_requests import Search
 
+LARGEST = 19  # digits of the largest number in the index
 PIECE_EVENTS = 256  # read in one transaction: some milliseconds
 PIECE_BYTES = 512 << 10  # the same; at least one event
 ANCHORS = 256  # kept
@@ -232,7 +234,7 @@ def _find(db: sqlite3.Connection, wanted: Search, words: str) -> SearchHits:
     read = min(1.0, _number(db, tables.CURSOR) / last) if last else 1.0
     values = {
         "words": words,
-        "before": wanted.before if wanted.before is not None else 1 << 62,
+        "before": _place_of(wanted.cursor),
         "conversation": wanted.conversation,
         "cwd": wanted.cwd,
         "since": wanted.since,
@@ -252,10 +254,18 @@ def _find(db: sqlite3.Connection, wanted: Search, words: str) -> SearchHits:
         complete = False
     more = len(hits) > wanted.limit or (not complete and bool(hits))
     hits, numbers = hits[: wanted.limit], numbers[: wanted.limit]
-    return SearchHits(tuple(hits), numbers[-1] if more and not wanted.best else None, read, complete)
+    return SearchHits(tuple(hits), str(numbers[-1]) if more and not wanted.best else None, read, complete)
 
 
-def _hit(row: tuple[int, str, str | None, str, int, float, str, str]) -> SearchHit:
+def _place_of(cursor: str | None) -> int:
+    if not cursor:
+        return 1 << 62
+    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < LARGEST):
+        raise bad_cursor(cursor)
+    return int(cursor)
+
+
+def _hit(row: tuple[int, str, str | None, str, int, float, Source, str]) -> SearchHit:
     text, marks = split_marks(row[7])
     return SearchHit(ConversationId(row[1]), row[2], row[3], row[4], row[5], row[6], text, marks)
 

@@ -6,22 +6,23 @@ first trial.
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from msgspec.structs import asdict
+from msgspec.structs import replace
 
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.setting_changes import OWN_AGENT
 from actors.vocabulary.settings import ReadOnly
 from supervisor.agents.environments import CommandEnvironment
 from supervisor.config.agent_definitions import definition_of
-from supervisor.config.agents_here import agents_here, next_step
+from supervisor.config.agents_here import agents_here
 from supervisor.config.inherited_things import find_inherited
 from supervisor.disk.search_paths import writable_folders
 from supervisor.engine.engine import Engine
 from supervisor.services.client_settings import ClientSettings
 from transports import supervisor_requests as ask
 from transports.dialect import Client
+from transports.supervisor_answers import Agents, AgentTrial
 
 if TYPE_CHECKING:
     from supervisor.work.sandbox.sandbox import Sandbox
@@ -35,26 +36,24 @@ class AgentServices:
         self._settings = settings
         self._one_trial = asyncio.Lock()  # each may take hundreds of megabytes
 
-    async def carry_out(self, request: AgentRequest, client: Client) -> ask.PlainAnswer:
+    async def carry_out(self, request: AgentRequest, client: Client) -> Agents | AgentTrial:
         match request:
             case ask.ListAgents():
-                return ask.PlainAnswer({"agents": await asyncio.to_thread(self._rows, client)})
+                return await asyncio.to_thread(self._list_agents, client)
             case ask.CheckAgent():
                 async with self._one_trial:
-                    return ask.PlainAnswer(await self._try(request, client))
+                    return await self._try(request, client)
 
-    def _rows(self, client: Client) -> list[dict[str, Any]]:
-        env = self._settings.environ(client)
-        return [
-            {
-                **asdict(agent),
-                "next": next_step(agent),
-                "brings": [thing._asdict() for thing in find_inherited(agent.name, env, Path(client.cwd or "/"))],
-            }
-            for agent in agents_here(self._engine.config, env, Path(client.cwd or "/"))
-        ]
+    def _list_agents(self, client: Client) -> Agents:
+        env, cwd = self._settings.environ(client), Path(client.cwd or "/")
+        return Agents(
+            tuple(
+                replace(agent, brings=find_inherited(agent.name, env, cwd))
+                for agent in agents_here(self._engine.config, env, cwd)
+            )
+        )
 
-    async def _try(self, request: ask.CheckAgent, client: Client) -> dict[str, Any]:
+    async def _try(self, request: ask.CheckAgent, client: Client) -> AgentTrial:
         if request.agent == OWN_AGENT:
             raise InvalidInput("agent: Greenroom's own runs in the daemon; there is nothing to start")
         config = self._engine.config
@@ -66,8 +65,7 @@ class AgentServices:
         from supervisor.agents.acp.trial import TrialMeans, try_agent
 
         means = TrialMeans(self._engine.processes, sandbox, config, around)
-        result = await try_agent(means, definition, request.limit_s)
-        return {"agent": request.agent, "state": result.state, **asdict(result)}
+        return await try_agent(means, definition, request.limit_s)
 
 
 def _load_trials(sandbox: "Sandbox") -> None:

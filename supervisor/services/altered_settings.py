@@ -18,7 +18,8 @@ from supervisor.config.whole_config import Config
 from supervisor.disk.pins import pins_of
 from supervisor.disk.search_paths import writable_folders
 from supervisor.disk.workspace import client_tmpdir
-from transports.supervisor_requests import NewValues, SettingsMade
+from transports.supervisor_answers import SettingsMade
+from transports.supervisor_requests import NewValues
 
 
 def alter(loaded: LoadedConfig, current: Settings, values: NewValues, around: Surroundings) -> SettingsMade:

@@ -26,6 +26,7 @@ from supervisor.services.altered_settings import alter, insist_on_size, pins_for
 from supervisor.services.default_sandbox import DefaultSandbox, SandboxChoice
 from transports import supervisor_requests as ask
 from transports.dialect import Client
+from transports.supervisor_answers import SettingsMade
 
 ARGUMENTS = tuple(field.name for field in fields(Arguments))
 
@@ -37,7 +38,7 @@ class ClientSettings:
         self._noticed = False
         self._told_of_workspaces = False
 
-    def make_settings(self, request: ask.MakeSettings, client: Client) -> ask.SettingsMade:
+    def make_settings(self, request: ask.MakeSettings, client: Client) -> SettingsMade:
         """Settings for a new conversation, with notices and warnings for its person."""
         asked, person = overrides_from_json(request.config), request.person or ask.Person()
         overrides = merge(overrides_from_json(person.config), asked)
@@ -64,7 +65,7 @@ class ClientSettings:
         shut, opened = self._sandbox_notices(unnamed.choice)
         notices = "; ".join(filter(None, (notice, opened))) or None
         warnings = (*loaded.warnings, *_directory_warnings(settings.cwd), *shut, *left_out)
-        return ask.SettingsMade(settings, notices, warnings)
+        return SettingsMade(settings, notices, warnings)
 
     def _check_new(self, settings: Settings, loaded: LoadedConfig, person: ask.Person, client: Client) -> None:
         own = self._engine.loaded_config.with_overrides(overrides_from_json(person.config), person.profile)
@@ -79,7 +80,7 @@ class ClientSettings:
     def _widest_sandbox(self, person: ask.Person | None) -> SandboxMode | None:
         return None if person is None else self._engine.config.greenroom.mcp.max_sandbox
 
-    def permit_settings(self, request: ask.PermitSettings, client: Client) -> ask.SettingsMade:
+    def permit_settings(self, request: ask.PermitSettings, client: Client) -> SettingsMade:
         """Settings for an existing conversation; only those that differ from its current ones are checked."""
         settings = request.settings
         if any(getattr(settings, name) != getattr(request.current, name) for name in ("cwd", "sandbox")):
@@ -87,9 +88,9 @@ class ClientSettings:
             roots = pins_for(settings, config, self.environ(client))
             settings = settings.model_copy(update={"roots": roots}).with_known_roots(request.current)
         self._check_change(request.current, settings, request.person, client)
-        return ask.SettingsMade(settings, warnings=tuple(_directory_warnings(settings.cwd)))
+        return SettingsMade(settings, warnings=tuple(_directory_warnings(settings.cwd)))
 
-    def alter_settings(self, request: ask.AlterSettings, client: Client) -> ask.SettingsMade:
+    def alter_settings(self, request: ask.AlterSettings, client: Client) -> SettingsMade:
         around = self.surroundings(client, self._widest_sandbox(request.person))
         made = alter(self._engine.loaded_config, request.current, request.values, around)
         if request.person is not None:

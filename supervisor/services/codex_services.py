@@ -28,6 +28,7 @@ from supervisor.work.safety.judge import confinement, judge_command
 from supervisor.work.safety.program_names import are_system_programs
 from supervisor.work.safety.rules import MayRun, MustAsk, Reject
 from supervisor.work.sandbox.sandbox import Sandbox
+from transports.supervisor_answers import RemoteDiff, SingleCommandResult
 
 NO_CONVERSATION = ConversationId("")  # in place of a conversation, to which these commands don't belong
 OUTPUT_BYTES = 1 << 20
@@ -49,16 +50,16 @@ class Machine(Struct, frozen=True):
 
     async def run_once(
         self, argv: tuple[str, ...], policy: ApprovalPolicy, sandbox: SandboxPolicy, timeout_s: float
-    ) -> dict[str, object]:
+    ) -> SingleCommandResult:
         if not argv:
             raise InvalidInput("command must not be empty")
         confinement = self._judge(argv, policy, sandbox)
         finished, output = await self._run(argv, confinement, self.command_environment.env, timeout_s, OUTPUT_BYTES)
         if finished.timed_out:
             raise GreenroomError(f"command timed out after {timeout_s * 1000:.0f} milliseconds")
-        return {"exitCode": finished.exit_code, "stdout": output.stdout.text(), "stderr": output.stderr.text()}
+        return SingleCommandResult(finished.exit_code, output.stdout.text(), output.stderr.text())
 
-    async def diff_to_remote(self) -> dict[str, object]:
+    async def diff_to_remote(self) -> RemoteDiff:
         """The diff against the newest commit below HEAD that a remote has, with the files that git does not track."""
         sha = await self._closest_remote()
         plain = (*await self._without_filters(), *PLAIN_DIFF)
@@ -74,7 +75,7 @@ class Machine(Struct, frozen=True):
             size += len(parts[-1])
             if size > DIFF_BYTES:
                 raise InvalidInput(f"the diff has more than {DIFF_BYTES} characters")
-        return {"sha": sha, "diff": "".join(parts)}
+        return RemoteDiff(sha, "".join(parts))
 
     def _within_reach(self, names: Sequence[str]) -> list[str]:
         """Leave out files that a client's model may not read, sandbox or not: a home may be a repository."""

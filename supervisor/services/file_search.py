@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+from transports.supervisor_answers import FoundFile
+
 MOST_FOUND = 50  # the best; a list to choose from holds fewer
 NAMES = 50_000  # looked at, in all roots together: a large repository has as many
 SEARCH_S = 2.0  # on a slow disk the search ends then, with the names found so far
@@ -22,22 +24,15 @@ Places = tuple[int, ...]  # of the query's characters in a name
 Way = tuple[int, int, Places]  # to find them: points, the worth of the last run, places
 
 
-def search(query: str, roots: Iterable[Path]) -> list[dict[str, object]]:
+def search(query: str, roots: Iterable[Path]) -> tuple[FoundFile, ...]:
     """Matches, best first, then by path. A query with a capital letter is case-sensitive."""
     until = time.monotonic() + SEARCH_S
     names = ((root, path) for root in dict.fromkeys(roots) for path in _files(root, until))
     found = ((way, root, path) for root, path in islice(names, NAMES) if (way := points(query, path)) is not None)
     best = heapq.nsmallest(MOST_FOUND, found, key=lambda match: (-match[0][0], match[2], match[1]))
-    return [
-        {
-            "root": str(root),
-            "path": path,
-            "file_name": path.rpartition("/")[2],
-            "score": score,
-            "indices": list(places),
-        }
-        for (score, places), root, path in best
-    ]
+    return tuple(
+        FoundFile(str(root), path, path.rpartition("/")[2], score, places) for (score, places), root, path in best
+    )
 
 
 def _files(root: Path, until: float) -> Iterator[str]:

@@ -7,6 +7,7 @@ from actors.vocabulary.ids import ConnectionId
 from supervisor.services.file_search import search
 from transports import supervisor_requests as ask
 from transports.dialect import Client
+from transports.supervisor_answers import FoundFiles
 
 
 class FileSearches:
@@ -14,15 +15,15 @@ class FileSearches:
         self._one_search = asyncio.Lock()
         self._newest: dict[tuple[ConnectionId, str | None], ask.FindFiles] = {}
 
-    async def find(self, request: ask.FindFiles, client: Client) -> ask.PlainAnswer:
+    async def find(self, request: ask.FindFiles, client: Client) -> FoundFiles:
         key = (client.connection, request.series)
         self._newest[key] = request
         try:
             async with self._one_search:  # an editor asks at every key; searches at a time would only take turns
                 if request.series is not None and self._newest.get(key) is not request:
-                    return ask.PlainAnswer({"files": []})
+                    return FoundFiles(())
                 roots = [Path(client.cwd) / root for root in request.roots]
-                return ask.PlainAnswer({"files": await asyncio.to_thread(search, request.query, roots)})
+                return FoundFiles(await asyncio.to_thread(search, request.query, roots))
         finally:
             if self._newest.get(key) is request:
                 del self._newest[key]

@@ -18,7 +18,7 @@ from actors.vocabulary.setting_changes import changes
 from actors.vocabulary.settings import Settings
 from supervisor.config.setting_values import Surroundings
 from supervisor.engine.engine import Engine
-from supervisor.journal.export import ExportPosition, next_chunk, store_import
+from supervisor.journal.export import next_chunk, position_of, store_import
 from supervisor.journal.journal_errors import journal_error
 from supervisor.loop.awaiting import Awaited
 from supervisor.services.altered_settings import alter
@@ -26,6 +26,7 @@ from supervisor.services.forks_and_imports import SettingsOfCopy, make_fork, rep
 from supervisor.services.uploads import SpooledRecords, Uploads
 from transports import supervisor_requests as ask
 from transports.dialect import Client
+from transports.supervisor_answers import ExportPiece, HistoryRead, ImportedConversation, StoredConversation, Uploaded
 from transports.switchboard import Switchboard
 
 SERVICES = ConnectionId("services")  # the sender of our own claims
@@ -41,7 +42,7 @@ class Histories:
         self._claims = count(1)
         self._one_import = asyncio.Lock()
 
-    async def read(self, request: ask.ReadHistory) -> ask.HistoryRead:
+    async def read(self, request: ask.ReadHistory) -> HistoryRead:
         journal, conversation, before = self._engine.journal, request.conversation, request.before
         if before is None:
             page = await asyncio.to_thread(journal.read, conversation, request.after, request.limit, PAGE_BYTES)
@@ -49,21 +50,22 @@ class Histories:
             page = await asyncio.to_thread(journal.read_back, conversation, before, request.limit, PAGE_BYTES)
         if page is None:
             raise UnknownConversation(f"no conversation {conversation}")
-        return ask.HistoryRead(page, page.complete if before is None else page.is_the_beginning)
+        return HistoryRead(page, page.complete if before is None else page.is_the_beginning)
 
-    async def export(self, request: ask.Export) -> ask.ExportPiece:
-        place = ExportPosition(*request.place) if request.place else None
+    async def export(self, request: ask.Export) -> ExportPiece:
+        place = position_of(request.cursor) if request.cursor else None
         found = await asyncio.to_thread(next_chunk, self._engine.journal, request.conversation, place)
-        return ask.ExportPiece(tuple(found.lines), found.position, found.partial)
+        cursor = "/".join(map(str, found.position)) if found.position else None
+        return ExportPiece(tuple(found.lines), cursor, found.partial)
 
-    async def bring_in(self, request: ask.Import, client: Client) -> ask.ImportedConversation | ask.PlainAnswer:
+    async def bring_in(self, request: ask.Import, client: Client) -> ImportedConversation | Uploaded:
         key = (client.connection, request.upload or f"{id(request)}")
         lock = self._importing.setdefault(client.connection, asyncio.Lock())
         try:
             async with lock:  # in the order of their arrival
                 count = await asyncio.to_thread(self._uploads.add, key, request.lines, partial=request.partial)
                 if request.more or request.settings is None:
-                    return ask.PlainAnswer({"lines": count})
+                    return Uploaded(count)
                 with closing(self._uploads.take(key)) as upload:
                     async with self._one_import:  # each may hold a long line in memory, several times
                         return await self._take_in(upload, request.new_id, request.settings)
@@ -74,7 +76,7 @@ class Histories:
 
     async def _take_in(
         self, lines: Iterable[bytes], new_id: ConversationId | None, settings: Settings
-    ) -> ask.ImportedConversation:
+    ) -> ImportedConversation:
         journal, state = self._engine.journal, Path(self._engine.paths.state)
         with closing(await asyncio.to_thread(SpooledRecords, state)) as records:
             found = await asyncio.to_thread(
@@ -85,11 +87,9 @@ class Histories:
             async with self._name_kept(brought.head.name, brought.head.conversation):
                 await self._engine.chores.carry_out(lambda: store_import(journal, brought))
         stored = await self._make_known(brought.head.conversation)
-        return ask.ImportedConversation(
-            stored.conversation, tuple(changes(found.file_settings or settings, settings))
-        )
+        return ImportedConversation(stored.conversation, tuple(changes(found.file_settings or settings, settings)))
 
-    async def fork(self, request: ask.Fork, around: Surroundings) -> ask.StoredConversation:
+    async def fork(self, request: ask.Fork, around: Surroundings) -> StoredConversation:
         journal = self._engine.journal
 
         def settings_of(current: Settings) -> Settings:
@@ -131,10 +131,10 @@ class Histories:
         finally:
             self._engine.registry.tell(Settle(me))
 
-    async def _make_known(self, conversation: ConversationId) -> ask.StoredConversation:
+    async def _make_known(self, conversation: ConversationId) -> StoredConversation:
         """Tell the registry of the conversation, which ends a turn that came open with it."""
         head = await asyncio.to_thread(self._engine.journal.row, conversation)
         if head is None:
             raise UnknownConversation(f"no conversation {conversation}")
         self._engine.registry.tell(KnownHeads((head,)))
-        return ask.StoredConversation(conversation)
+        return StoredConversation(conversation)

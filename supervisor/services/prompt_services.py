@@ -18,6 +18,7 @@ from supervisor.paths import Paths
 from supervisor.work.reach.readable import Reach
 from transports import supervisor_requests as ask
 from transports.dialect import Client
+from transports.supervisor_answers import MenuPrompt, MenuPrompts, PromptArgument, PromptText
 
 BEGINNING_LENGTH = 120
 REQUEST = "request"  # the argument of a skill: what to do with it
@@ -30,7 +31,7 @@ class PromptServices:
         self._paths = paths
         self._hidden = hidden
 
-    def carry_out(self, request: ask.ListPrompts | ask.ReadPrompt, client: Client) -> ask.PlainAnswer:
+    def carry_out(self, request: ask.ListPrompts | ask.ReadPrompt, client: Client) -> MenuPrompts | PromptText:
         reach = Reach.for_commands(
             Path(client.cwd), {"HOME": client.env.get("HOME") or self._paths.home}, self._hidden
         )
@@ -39,7 +40,7 @@ class PromptServices:
         if isinstance(request, ask.ListPrompts):
             rows = {name: _skill_row(skill) for name, skill in skills.items()}
             rows |= {name: _prompt_row(prompt) for name, prompt in saved.items()}
-            return ask.PlainAnswer({"prompts": [rows[name] for name in sorted(rows)]})
+            return MenuPrompts(tuple(rows[name] for name in sorted(rows)))
         if request.name in saved:
             return _fill_prompt(saved[request.name], request)
         if request.name in skills:
@@ -53,9 +54,9 @@ class PromptServices:
         return [skill for skill in found if not skill.wrong]
 
 
-def _prompt_row(prompt: SavedPrompt) -> dict[str, object]:
-    arguments = [{"name": name, "required": name != OPTIONAL} for name in prompt.arguments]
-    return {"name": prompt.name, "description": _description(prompt), "arguments": arguments}
+def _prompt_row(prompt: SavedPrompt) -> MenuPrompt:
+    arguments = tuple(PromptArgument(name, required=name != OPTIONAL) for name in prompt.arguments)
+    return MenuPrompt(prompt.name, _description(prompt), arguments)
 
 
 def _description(prompt: SavedPrompt) -> str:
@@ -63,19 +64,19 @@ def _description(prompt: SavedPrompt) -> str:
     return prompt.description or prompt.text.partition("\n")[0][:BEGINNING_LENGTH]
 
 
-def _skill_row(skill: Skill) -> dict[str, object]:
-    argument = {"name": REQUEST, "description": "What to do with it.", "required": False}
-    return {"name": skill.name, "description": skill.description, "arguments": [argument]}
+def _skill_row(skill: Skill) -> MenuPrompt:
+    argument = PromptArgument(REQUEST, required=False, description="What to do with it.")
+    return MenuPrompt(skill.name, skill.description, (argument,))
 
 
-def _fill_prompt(prompt: SavedPrompt, request: ask.ReadPrompt) -> ask.PlainAnswer:
+def _fill_prompt(prompt: SavedPrompt, request: ask.ReadPrompt) -> PromptText:
     missing = prompt.missing_arguments(request.arguments)
     if missing:
         raise InvalidInput(f"the prompt {prompt.name!r} needs the arguments {', '.join(missing)}")
-    return ask.PlainAnswer({"description": _description(prompt), "text": prompt.fill_in(request.arguments)})
+    return PromptText(_description(prompt), prompt.fill_in(request.arguments))
 
 
-def _skill(skill: Skill, request: ask.ReadPrompt, reach: Reach) -> ask.PlainAnswer:
+def _skill(skill: Skill, request: ask.ReadPrompt, reach: Reach) -> PromptText:
     try:
         text = reach.read(skill.path, PROMPT_BYTES, skill.within).decode("utf-8", "replace")
     except NotReadable as error:
@@ -83,4 +84,4 @@ def _skill(skill: Skill, request: ask.ReadPrompt, reach: Reach) -> ask.PlainAnsw
     where = f"Follow these instructions; files that they name are relative to {Path(skill.path).parent}."
     wanted = request.arguments.get(REQUEST, "").strip()
     parts = [where, without_front_matter(text), *([wanted] if wanted else [])]
-    return ask.PlainAnswer({"description": skill.description, "text": "\n\n".join(parts)})
+    return PromptText(skill.description, "\n\n".join(parts))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 import structlog
 
 from actors.messages.conversation import Quiesce
+from actors.vocabulary.answers import Done
 from actors.vocabulary.errors import (
     ConfigError,
     GreenroomError,
@@ -44,6 +45,23 @@ from transports import supervisor_requests as ask
 from transports.dialect import Client
 from transports.hello import Identity
 from transports.messages import ServiceAnswer, ServiceRequest
+from transports.supervisor_answers import (
+    ApprovalPlaces,
+    ClientRow,
+    Clients,
+    ConfigValue,
+    DaemonStatus,
+    MenuPrompts,
+    NewsRead,
+    PromptText,
+    ProviderKey,
+    ReloadedConfig,
+    SearchHits,
+    Servers,
+    SingleCommandResult,
+    StoppingDaemon,
+    SupervisorAnswer,
+)
 from transports.switchboard import Switchboard
 
 if TYPE_CHECKING:
@@ -52,8 +70,6 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 CATCH_UP_S = 0.5  # for the search to read the latest events first
-
-CLIENT_SHOWN = ("connection", "name", "version", "pid", "cwd")
 
 
 class Services:
@@ -95,7 +111,7 @@ class Services:
         except GreenroomError as gone:
             log.debug("services.nobody_to_tell", kind=type(asked.request).__name__, reason=gone.code)
 
-    async def _answer(self, asked: ServiceRequest) -> ask.SupervisorAnswer | GreenroomError | None:
+    async def _answer(self, asked: ServiceRequest) -> SupervisorAnswer | GreenroomError | None:
         try:
             return await self._carry_out(asked.request, asked.client)
         except GreenroomError as error:
@@ -104,7 +120,7 @@ class Services:
             log.exception("services.failed", kind=type(asked.request).__name__)
             return GreenroomError("an internal error; see the daemon's log")
 
-    async def _carry_out(self, request: ask.SupervisorRequest, client: Client) -> ask.SupervisorAnswer | None:
+    async def _carry_out(self, request: ask.SupervisorRequest, client: Client) -> SupervisorAnswer | None:
         match request:
             case ask.MakeSettings():
                 return await asyncio.to_thread(self._settings.make_settings, request, client)
@@ -161,7 +177,7 @@ class Services:
                 return await self._run_once(request, client)
             case ask.DiffToRemote():
                 machine = self._machine(client, Path(client.cwd) / request.cwd)
-                return ask.PlainAnswer(await machine.diff_to_remote())
+                return await machine.diff_to_remote()
             case ask.FindFiles():
                 return await self._file_searches.find(request, client)
             case ask.Search():
@@ -177,15 +193,14 @@ class Services:
 
     # --- config ---------------------------------------------------------------------------------------------------
 
-    async def _reload(self) -> ask.PlainAnswer:
+    async def _reload(self) -> ReloadedConfig:
         fresh = await asyncio.to_thread(self._reread)
         changes = differences(self._engine.config, fresh.config)
         self._engine.reload(fresh)
         self._switchboard.announce_reload()
-        rows = [{"key": change.key, "old": change.old, "new": change.new, "live": change.live} for change in changes]
-        return ask.PlainAnswer({"changes": rows, "warnings": list(fresh.warnings)})
+        return ReloadedConfig(tuple(changes), fresh.warnings)
 
-    async def _read_config(self, request: ask.ReadConfig) -> ask.PlainAnswer:
+    async def _read_config(self, request: ask.ReadConfig) -> ConfigValue:
         tree: Any = without_secrets(self._engine.config.model_dump(mode="json"))
         for part in (request.key or "").split(".") if request.key else ():
             if not isinstance(tree, dict) or part not in tree:
@@ -193,13 +208,13 @@ class Services:
                     f"no config key {request.key!r}; `greenroom config get` lists all keys", key=request.key
                 )
             tree = tree[part]
-        return ask.PlainAnswer({"value": tree, "path": self._engine.loaded_config.file.path})
+        return ConfigValue(tree, self._engine.loaded_config.file.path)
 
-    async def _read_saved_config(self) -> ask.PlainAnswer:
+    async def _read_saved_config(self) -> ConfigValue:
         file = (await asyncio.to_thread(self._reread)).file
-        return ask.PlainAnswer({"value": dict(file.tree), "path": file.path})
+        return ConfigValue(dict(file.tree), file.path)
 
-    async def _key(self, request: ask.AskKey, client: Client) -> ask.PlainAnswer:
+    async def _key(self, request: ask.AskKey, client: Client) -> ProviderKey:
         person = request.person
         loaded = self._engine.loaded_config.with_overrides(overrides_from_json(person.config), person.profile)
         env = self._settings.environ(client)
@@ -208,23 +223,21 @@ class Services:
             key = provider.api_key(env) is not None
         except ConfigError:
             key = False
-        return ask.PlainAnswer({"key": key, "openai": provider.id == "openai"})
+        return ProviderKey(key, openai=provider.id == "openai")
 
-    def _list_servers(self, request: ask.ListServers) -> ask.PlainAnswer:
+    def _list_servers(self, request: ask.ListServers) -> Servers:
         from supervisor.agents.client_server_rules import describe_servers
 
-        return ask.PlainAnswer(
-            {"servers": describe_servers(self._engine.client_servers.servers_of(request.conversation))}
-        )
+        return describe_servers(self._engine.client_servers.servers_of(request.conversation))
 
     # --- the machine ----------------------------------------------------------------------------------------------
 
-    async def _run_once(self, request: ask.RunOnce, client: Client) -> ask.PlainAnswer:
+    async def _run_once(self, request: ask.RunOnce, client: Client) -> SingleCommandResult:
         wanted = await asyncio.to_thread(self._settings_for_command, request, client)
         timeout_ms = request.timeout_ms or self._engine.config.greenroom.limits.command_timeout_ms
         machine = self._machine(client, wanted.cwd)
         policy, sandbox = wanted.approval_policy, wanted.sandbox
-        return ask.PlainAnswer(await machine.run_once(request.command, policy, sandbox, timeout_ms / 1000))
+        return await machine.run_once(request.command, policy, sandbox, timeout_ms / 1000)
 
     def _settings_for_command(self, request: ask.RunOnce, client: Client) -> Settings:
         ceiling = self._settings.ceiling(request.person or ask.Person(), client)
@@ -241,7 +254,7 @@ class Services:
         around = theirs.for_commands(self._engine.config, {**os.environ, **client.env})
         return Machine(self._engine.processes, self._engine.sandbox.get(), around, cwd)
 
-    def _prompts(self, request: ask.ListPrompts | ask.ReadPrompt, client: Client) -> ask.PlainAnswer:
+    def _prompts(self, request: ask.ListPrompts | ask.ReadPrompt, client: Client) -> MenuPrompts | PromptText:
         from supervisor.services.prompt_services import PromptServices
 
         hidden = self._engine.sandbox.get().protection.hidden
@@ -249,18 +262,18 @@ class Services:
 
     # --- histories ------------------------------------------------------------------------------------------------
 
-    async def _read_news(self, request: ask.ReadNews) -> ask.NewsRead:
+    async def _read_news(self, request: ask.ReadNews) -> NewsRead:
         recent = self._engine.recent_events
         if request.after is None or request.wait_s == 0:
             return recent.read_after(request.after, request.limit)
         return await recent.wait(request.after, request.limit, request.wait_s)
 
-    async def _find_asked(self, request: ask.FindApprovalPlaces) -> ask.ApprovalPlaces:
+    async def _find_asked(self, request: ask.FindApprovalPlaces) -> ApprovalPlaces:
         journal = self._engine.journal
         places = await asyncio.to_thread(lambda: [find_request(journal, *question) for question in request.questions])
-        return ask.ApprovalPlaces(tuple(places))
+        return ApprovalPlaces(tuple(places))
 
-    async def _search(self, request: ask.Search) -> ask.SearchHits:
+    async def _search(self, request: ask.Search) -> SearchHits:
         engine = self._engine
         if not engine.config.greenroom.search:
             raise WrongState("the search is off; `search = true` under [greenroom] in the config turns it on")
@@ -274,30 +287,28 @@ class Services:
 
     # --- the daemon -----------------------------------------------------------------------------------------------
 
-    async def _status(self) -> ask.PlainAnswer:
+    async def _status(self) -> DaemonStatus:
         engine = self._engine
         journal = engine.paths.journal_file
         statistics = engine.statistics()
-        return ask.PlainAnswer(
-            {
-                "pid": os.getpid(),
-                "version": self._identity.version,
-                "instance": self._identity.instance,
-                "uptime_s": round(time.monotonic() - self._began, 3),
-                "config": engine.loaded_config.file.path,
-                "warnings": list(engine.loaded_config.warnings),
-                "journal": journal,
-                "journal_bytes": await asyncio.to_thread(size_on_disk, Path(journal)),
-                "journal_repaired": engine.journal.repair_report,
-                "search_bytes": await asyncio.to_thread(engine.search.bytes_on_disk),
-                "search_trouble": engine.indexing.trouble,
-                "trouble": engine.health.trouble,
-                "log": engine.paths.log_file,
-                "sandbox": await asyncio.to_thread(engine.sandbox_works),
-                "clients": len(self._switchboard.clients()),
-                **statistics,
-                "registry": {**statistics["registry"], "conversations": await asyncio.to_thread(self._count)},
-            }
+        statistics["registry"] = {**statistics["registry"], "conversations": await asyncio.to_thread(self._count)}
+        return DaemonStatus(
+            pid=os.getpid(),
+            version=self._identity.version,
+            instance=self._identity.instance,
+            uptime_s=round(time.monotonic() - self._began, 3),
+            config=engine.loaded_config.file.path,
+            warnings=engine.loaded_config.warnings,
+            journal=journal,
+            journal_bytes=await asyncio.to_thread(size_on_disk, Path(journal)),
+            journal_repaired=engine.journal.repair_report,
+            search_bytes=await asyncio.to_thread(engine.search.bytes_on_disk),
+            search_trouble=engine.indexing.trouble,
+            trouble=engine.health.trouble,
+            log=engine.paths.log_file,
+            sandbox=await asyncio.to_thread(engine.sandbox_works),
+            clients=len(self._switchboard.clients()),
+            **statistics,
         )
 
     def _count(self) -> int | None:
@@ -307,21 +318,29 @@ class Services:
         except GreenroomError:
             return None
 
-    async def _list_clients(self, me: Client) -> ask.PlainAnswer:
-        clients = [
-            {name: getattr(client, name) for name in CLIENT_SHOWN} | {"you": client.connection == me.connection}
-            for client in self._switchboard.clients()
-        ]
-        return ask.PlainAnswer({"clients": clients})
+    async def _list_clients(self, me: Client) -> Clients:
+        return Clients(
+            tuple(
+                ClientRow(
+                    client.connection,
+                    client.name,
+                    client.version,
+                    client.pid,
+                    client.cwd,
+                    you=client.connection == me.connection,
+                )
+                for client in self._switchboard.clients()
+            )
+        )
 
-    async def _kill_client(self, request: ask.KillClient, me: Client) -> ask.PlainAnswer:
+    async def _kill_client(self, request: ask.KillClient, me: Client) -> Done:
         if not self._switchboard.dismiss(request.connection, f"disconnected by {me.label}"):
             raise InvalidInput(f"no client {request.connection}; `greenroom clients` lists them")
-        return ask.PlainAnswer({})
+        return Done()
 
-    async def _stop_daemon(self, request: ask.StopDaemon) -> ask.PlainAnswer:
+    async def _stop_daemon(self, request: ask.StopDaemon) -> StoppingDaemon:
         default = self._engine.config.greenroom.drain_seconds
         drain_s = default if request.drain_s is None else request.drain_s
         self._engine.registry.tell(Quiesce())  # before the answer, so that no new turn begins after it
         asyncio.get_running_loop().call_soon(self._stop, drain_s)  # after the answer, which the stop would overtake
-        return ask.PlainAnswer({"drain_s": drain_s})
+        return StoppingDaemon(drain_s)

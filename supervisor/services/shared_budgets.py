@@ -15,6 +15,7 @@ from supervisor.journal.ledger import day_of
 from supervisor.services.new_limits import larger_limit, limit_of, shared_budget
 from supervisor.services.spending import rows, used_by_all
 from transports import supervisor_requests as ask
+from transports.supervisor_answers import Budgets
 
 log = structlog.get_logger()
 
@@ -26,15 +27,14 @@ class SharedBudgetServices:
         self._engine = engine
         self._one_change = asyncio.Lock()  # two increases at once add up: each counts from the limit before it
 
-    async def carry_out(self, request: ask.ReadSharedBudgets, by: str) -> ask.PlainAnswer:
+    async def carry_out(self, request: ask.ReadSharedBudgets, by: str) -> Budgets:
         now = time.time()
         if request.limits:
             async with self._one_change:
                 await self._change(request.limits, by, now)
         used = await asyncio.to_thread(used_by_all, self._engine.journal, now)
         loaded, raises = self._engine.loaded_config, self.of_today(now)
-        shown = rows(shared_budgets(loaded, raises), used, counting(loaded, raises))
-        return ask.PlainAnswer({"budgets": list(shown)})
+        return Budgets(tuple(rows(shared_budgets(loaded, raises), used, counting(loaded, raises))))
 
     def of_today(self, now: float) -> tuple[Raise, ...]:
         return in_force(self._engine.raises, day_of(now))

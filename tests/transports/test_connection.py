@@ -22,7 +22,8 @@ from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants
 from transports.connection import HOLD_LIMIT_S
 from transports.dialect import Action, Ask, Tell, Wake, Write
 from transports.messages import HeldTooLong, LingeredEnough, ServiceAnswer, ServiceRequest, TimerFired
-from transports.supervisor_requests import AskStatus, PlainAnswer
+from transports.supervisor_answers import StoppingDaemon
+from transports.supervisor_requests import AskStatus
 from transports.wire import InputEnded
 
 ME = ConnectionId("client-0")
@@ -154,8 +155,8 @@ def test_the_supervisor_serves_what_is_asked_and_the_client_is_owed_it(tenants: 
     asked = tenants.supervisor.expect(ServiceRequest)
     assert (asked.request, asked.caller, asked.client.connection) == (AskStatus(), caller, tenant.id)
     assert not tenant.ref.wait_for_end(0.05), "it is owed an answer"
-    asked.reply_to.tell(ServiceAnswer(caller, PlainAnswer({})))
-    assert tenant.reads.end() == b"answer 7: PlainAnswer\n"
+    asked.reply_to.tell(ServiceAnswer(caller, StoppingDaemon(1.0)))
+    assert tenant.reads.end() == b"answer 7: StoppingDaemon\n"
 
 
 def test_a_dialect_is_woken_when_it_asked_for_it(tenants: Tenants) -> None:

@@ -17,7 +17,7 @@ ANSWERS = (
     "AgentTrial",
     "Created",
     "Row",
-    "Hit",
+    "SearchHit",
     "Job",
     "JobOutput",
     "Conversation",
@@ -26,7 +26,7 @@ ANSWERS = (
     "Stopped",
     "Changed",
     "WaitingInputs",
-    "Status",
+    "DaemonStatus",
 )
 QUESTIONS = {
     "ExecQuestion": "ExecApprovalRequest",

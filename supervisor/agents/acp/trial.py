@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -38,30 +37,13 @@ from supervisor.work.processes.command import Command
 from supervisor.work.processes.processes import Processes
 from supervisor.work.sandbox.order import ConfinedCommand
 from supervisor.work.sandbox.sandbox import Sandbox
+from transports.supervisor_answers import AgentTrial
 
 TRIAL = ConversationId("trial")
 LOGINS = 20  # ways to log in that are listed
 NAME = 200  # characters of such a way
 
 _numbers = itertools.count(1)
-
-
-class Trial(Struct, frozen=True):
-    """The outcome. `wrong`: why the agent can't be used, empty if it can. `needs_login`: the agent says so itself."""
-
-    program: str = ""
-    took_s: float = 0.0
-    can: tuple[str, ...] = ()
-    modes: tuple[str, ...] = ()
-    models: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()
-    logins: tuple[str, ...] = ()
-    needs_login: bool = False
-    wrong: str = ""
-
-    @property
-    def state(self) -> Literal["ready", "no login", "failed"]:
-        return "no login" if self.needs_login else "failed" if self.wrong else "ready"
 
 
 class TrialMeans(Struct, frozen=True):
@@ -73,7 +55,7 @@ class TrialMeans(Struct, frozen=True):
     around: CommandEnvironment
 
 
-async def try_agent(place: TrialMeans, definition: AgentDefinition, limit_s: float) -> Trial:
+async def try_agent(place: TrialMeans, definition: AgentDefinition, limit_s: float) -> AgentTrial:
     """Try an agent, for `limit_s` at most. Its whole tree is gone when this returns."""
     folder = await asyncio.to_thread(TemporaryDirectory, prefix="greenroom-", ignore_cleanup_errors=True)
     try:
@@ -82,24 +64,24 @@ async def try_agent(place: TrialMeans, definition: AgentDefinition, limit_s: flo
         await asyncio.shield(asyncio.to_thread(folder.cleanup))
 
 
-async def _try_in(place: TrialMeans, definition: AgentDefinition, folder: Path, limit_s: float) -> Trial:
+async def _try_in(place: TrialMeans, definition: AgentDefinition, folder: Path, limit_s: float) -> AgentTrial:
     owner = TurnId(f"trial-{definition.name}-{next(_numbers)}")
     limits = place.config.greenroom.limits
     process = AgentProcess(
         TRIAL, definition, owner, place.processes, _launch(place, definition, folder), limits, _Nobody()
     )
-    began, trial = time.monotonic(), Trial()
+    began, trial = time.monotonic(), AgentTrial(definition.name)
     try:
         async with asyncio.timeout(limit_s):
             await process.start({})  # a trial serves nothing
             trial = _of_greeting(process, time.monotonic() - began)
             return _with_session(trial, await process.peer.request(NEW, {"cwd": str(folder), "mcpServers": []}))
     except TimeoutError:
-        return replace(trial, wrong=f"it did not answer within {limit_s:g} s")
+        return replace(trial, state="failed", wrong=f"it did not answer within {limit_s:g} s")
     except LoginWanted as error:
-        return replace(trial, wrong=error.agent_message, needs_login=True)
+        return replace(trial, state="no login", wrong=error.agent_message, needs_login=True)
     except AgentFailed as error:
-        return replace(trial, wrong=str(error))
+        return replace(trial, state="failed", wrong=str(error))
     finally:
         await asyncio.shield(process.end())
 
@@ -136,9 +118,10 @@ class _Nobody:
         return None
 
 
-def _of_greeting(process: AgentProcess, took_s: float) -> Trial:
+def _of_greeting(process: AgentProcess, took_s: float) -> AgentTrial:
     ways = shapes(process.initialize_answer.get("authMethods"), LOGINS)
-    return Trial(
+    return AgentTrial(
+        process.definition.name,
         program=process.program,
         took_s=round(took_s, 3),
         can=process.capabilities.names,
@@ -146,7 +129,7 @@ def _of_greeting(process: AgentProcess, took_s: float) -> Trial:
     )
 
 
-def _with_session(trial: Trial, answer: object) -> Trial:
+def _with_session(trial: AgentTrial, answer: object) -> AgentTrial:
     news = LatestNews("")
     for _ in news.initial_news(shape(answer)):
         """Its options are read below."""

@@ -15,6 +15,7 @@ from supervisor.agents.client_server_rules import (
     place_of_program,
     usable_servers,
 )
+from transports.supervisor_answers import Server
 from transports.supervisor_requests import GivenServer
 
 ONE, TWO = ConversationId("one"), ConversationId("two")
@@ -90,8 +91,8 @@ def test_of_an_address_no_user_password_or_query_is_shown() -> None:
     one = GivenServer(
         "web", kind="http", url="https://me:secret@mcp.example:1/x?key=secret#secret", headers={"K": "secret"}
     )
-    assert describe_server(one) == {"name": "web", "kind": "http", "url": "https://mcp.example:1/x", "headers": ["K"]}
-    assert describe_server(GivenServer("web", kind="http", url="https://[secret"))["url"] == "?"
+    assert describe_server(one) == Server(name="web", kind="http", url="https://mcp.example:1/x", headers=("K",))
+    assert describe_server(GivenServer("web", kind="http", url="https://[secret")).url == "?"
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from tests.transports.house import running_loop
 from transports import supervisor_requests as ask
 from transports.dialect import Client
 from transports.messages import ServiceAnswer, ServiceRequest
+from transports.supervisor_answers import SettingsMade
 
 DEMO = 'model_provider = "demo"\n'
 DANGER = ask.Person(sandbox="danger-full-access")
@@ -80,7 +81,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 
 def made(answer: object) -> Settings:
-    assert isinstance(answer, ask.SettingsMade), answer
+    assert isinstance(answer, SettingsMade), answer
     return answer.settings
 
 
@@ -187,7 +188,7 @@ def test_a_client_that_was_started_above_the_home_opens_it_only_where_a_person_h
 )
 def test_what_says_where_keys_go_and_what_runs_is_a_person_s_to_set(place: Place, config: dict[str, Any]) -> None:
     refused(place.make(config=config), next(iter(config)).partition(".")[0], "config file")
-    assert isinstance(place.make(ask.Person(config=config)), ask.SettingsMade | ConfigError)
+    assert isinstance(place.make(ask.Person(config=config)), SettingsMade | ConfigError)
 
 
 def test_providers_by_override_are_a_choice_of_the_config(place: Place) -> None:
@@ -300,11 +301,11 @@ def test_that_a_workspace_is_open_is_told_once_and_that_a_directory_is_shut_each
     (place.home / ".config").mkdir()
     opened = [place.make() for _ in range(2)]
     shut = [place.make(cwd=str(place.home / ".config")) for _ in range(2)]
-    told = [isinstance(one, ask.SettingsMade) and one.notice for one in opened]
+    told = [isinstance(one, SettingsMade) and one.notice for one in opened]
     words = "the agent may write in this directory: it is a directory of yours; `--sandbox read-only` forbids it"
     assert told == [words, None]
     for one in shut:
-        assert isinstance(one, ask.SettingsMade)
+        assert isinstance(one, SettingsMade)
         assert "the agent may write nothing without asking, because " in one.warnings[-1]
 
 

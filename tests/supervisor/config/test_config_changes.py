@@ -3,10 +3,11 @@ from collections.abc import Iterator
 import pytest
 from pydantic import BaseModel
 
-from supervisor.config.config_changes import AT_THE_NEXT_START, KeyChange, differences, is_live
+from supervisor.config.config_changes import AT_THE_NEXT_START, differences, is_live
 from supervisor.config.load import ConfigFile, layer
 from supervisor.config.overrides import parse_overrides
 from supervisor.config.whole_config import Config
+from transports.supervisor_answers import KeyChange
 
 
 def configured(*overrides: str) -> Config:

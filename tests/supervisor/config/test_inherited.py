@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.config.inherited_things import MOST_NAMES, MOST_THINGS, READ_BYTES, InheritedThing, find_inherited
+from supervisor.config.inherited_things import MOST_NAMES, MOST_THINGS, READ_BYTES, find_inherited
 from supervisor.work.reach.known_agents import KNOWN_AGENTS
+from transports.supervisor_answers import InheritedThing
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from actors.messages.ports import Journal
 from actors.vocabulary.errors import InvalidInput, SequenceConflict, UnknownConversation
 from actors.vocabulary.records import Append
 from supervisor.journal import Retention, SqliteJournal
-from supervisor.journal.export import PAGE, export, next_chunk, read_import, store_import
+from supervisor.journal.export import PAGE, export, next_chunk, position_of, read_import, store_import
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.journal.conftest import Open
 from tests.supervisor.journal.sample import A, B, C, begin, contents, follow, head, stored
@@ -171,3 +171,9 @@ def test_a_line_that_is_not_json_is_named(opened: Open, other: SqliteJournal) ->
     with pytest.raises(InvalidInput, match="line 4: Invalid JSON"):
         store_import(other, read_import(lines))
     assert contents(other) == {}
+
+
+@pytest.mark.parametrize("cursor", ["next", "1", "1/2/3/4", "-1/2", "1/²", f"1/{'9' * 60}"])
+def test_a_cursor_that_was_never_given_is_refused(cursor: str) -> None:
+    with pytest.raises(InvalidInput, match=r"^cursor: "):
+        position_of(cursor)

@@ -8,7 +8,8 @@ from actors.vocabulary.records import Append, Head, Record
 from supervisor.journal import SqliteJournal
 from supervisor.search.index import SearchIndex
 from tests.supervisor.journal.sample import head
-from transports.supervisor_requests import Search, SearchHit, SearchHits
+from transports.supervisor_answers import SearchHit, SearchHits
+from transports.supervisor_requests import Search
 
 Event = dict[str, object]
 

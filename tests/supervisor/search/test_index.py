@@ -40,7 +40,7 @@ def test_what_people_models_and_commands_said_is_found_newest_first(histories: H
         *((B, 3, "name"), (B, 2, "output"), (B, 1, "command")),
         *((A, 2, "agent"), (A, 1, "user")),
     ]
-    assert (found.next, found.read, found.complete) == (None, 1.0, True)
+    assert (found.next_cursor, found.read, found.complete) == (None, 1.0, True)
     assert found.hits[0].cwd == "/tmp/ünder way"
 
 
@@ -75,8 +75,8 @@ def test_filters_choose_and_pages_go_on_where_the_last_ended(histories: Historie
     assert histories.hits("walrus", cwd="/elsewhere") == []
     found = histories.find("walrus", limit=3)
     pages = [[hit.ts for hit in found.hits]]
-    while found.next is not None:
-        found = histories.find("walrus", limit=3, before=found.next)
+    while found.next_cursor is not None:
+        found = histories.find("walrus", limit=3, cursor=found.next_cursor)
         pages.append([hit.ts for hit in found.hits])
     assert pages == [[7, 6, 5], [4, 3, 2], [1]]
 
@@ -129,7 +129,7 @@ def test_a_search_that_takes_too_long_ends_with_what_it_has(
     assert not found.complete
     if found.hits:
         monkeypatch.undo()
-        assert histories.find("walrus", before=found.next, limit=1).hits[0].seq == found.hits[-1].seq - 1
+        assert histories.find("walrus", cursor=found.next_cursor, limit=1).hits[0].seq == found.hits[-1].seq - 1
 
 
 def test_a_search_without_words_is_refused(histories: Histories) -> None:
@@ -336,3 +336,11 @@ def test_a_piece_is_bounded_by_bytes_too(histories: Histories) -> None:
     assert histories.read_all() >= 6
     assert len(histories.find("walrus").hits) == 6
     assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize("cursor", ["next", "-1", "9" * 19, "²", "1.5"])
+def test_a_cursor_that_was_never_given_is_refused(histories: Histories, cursor: str) -> None:
+    histories.say(A, user("a walrus"))
+    histories.read_all()
+    with pytest.raises(InvalidInput, match=r"^cursor: "):
+        histories.find("walrus", cursor=cursor)

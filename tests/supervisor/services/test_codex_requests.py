@@ -21,6 +21,7 @@ from transports import supervisor_requests as ask
 from transports.dialect import Client
 from transports.hello import Identity
 from transports.messages import ServiceAnswer, ServiceRequest
+from transports.supervisor_answers import ConfigValue, SingleCommandResult
 from transports.switchboard import Switchboard
 
 PATIENCE_S = 20.0  # a busy machine; a test that waits this long has failed
@@ -72,7 +73,7 @@ def test_a_command_of_its_own_runs_where_the_client_is_with_what_the_client_has(
 ) -> None:
     argv = ("sh", "-c", "pwd; echo $HELLO")
     answer = services.ask(ask.RunOnce(argv, sandbox=DangerFullAccess()))
-    assert answer == ask.PlainAnswer({"exitCode": 0, "stdout": f"{tmp_path}\nthere\n", "stderr": ""})
+    assert answer == SingleCommandResult(0, f"{tmp_path}\nthere\n", "")
 
 
 def test_a_timeout_and_a_refusal_are_answers(services: RealServices) -> None:
@@ -88,8 +89,8 @@ def test_a_diff_where_there_is_no_repository_is_refused(services: RealServices) 
 def test_files_are_found_below_roots_that_are_relative_to_the_client(services: RealServices, tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "wanted.py").touch()
-    (row,) = services.ask(ask.FindFiles("want", ("src", "nowhere"))).value["files"]
-    assert (row["root"], row["path"]) == (str(tmp_path / "src"), "wanted.py")
+    (row,) = services.ask(ask.FindFiles("want", ("src", "nowhere"))).files
+    assert (row.root, row.path) == (str(tmp_path / "src"), "wanted.py")
 
 
 def test_a_search_gives_way_to_a_later_one_of_its_series(
@@ -97,35 +98,35 @@ def test_a_search_gives_way_to_a_later_one_of_its_series(
 ) -> None:
     gate, begun, queries = threading.Event(), threading.Event(), []
 
-    def slow(query: str, _: object) -> list[dict[str, object]]:
+    def slow(query: str, _: object) -> tuple[str, ...]:
         queries.append(query)
         begun.set()
         assert gate.wait(PATIENCE_S)
-        return [{"path": query}]
+        return (query,)
 
     monkeypatch.setattr("supervisor.services.file_searches.search", slow)
     services.put(ask.FindFiles("a", (), "typed"))
     assert begun.wait(PATIENCE_S)
     for query, series in (("ab", "typed"), ("abc", "typed"), ("x", None), ("y", None)):
         services.put(ask.FindFiles(query, (), series))
-    assert services.ask(ask.ReadConfig()).value["path"]  # what was asked before has begun to wait
+    assert services.ask(ask.ReadConfig()).path  # what was asked before has begun to wait
     gate.set()
-    found = [services.heard().value["files"] for _ in range(5)]
+    found = [services.heard().files for _ in range(5)]
     assert queries == ["a", "abc", "x", "y"]
-    assert sorted(map(str, found)) == sorted(map(str, ([], *([{"path": query}] for query in queries))))
+    assert sorted(map(str, found)) == sorted(map(str, ((), *((query,) for query in queries))))
 
 
 def test_the_config_in_force_is_told(services: RealServices) -> None:
     answer = services.ask(ask.ReadConfig())
-    assert (answer.value["value"]["model"], answer.value["value"]["approval_policy"]) == ("m", "never")
+    assert (answer.value["model"], answer.value["approval_policy"]) == ("m", "never")
 
 
 def test_the_saved_config_is_what_the_file_says_now_and_no_defaults(services: RealServices, tmp_path: Path) -> None:
     answer = services.ask(ask.ReadSavedConfig())
     saved = {"model": "m", "model_provider": "openai", "approval_policy": "never"}
-    assert answer == ask.PlainAnswer({"value": saved, "path": str(tmp_path / "config.toml")})
+    assert answer == ConfigValue(saved, str(tmp_path / "config.toml"))
     (tmp_path / "config.toml").write_text("model = 'another'")
-    assert services.ask(ask.ReadSavedConfig()).value["value"] == {"model": "another"}
+    assert services.ask(ask.ReadSavedConfig()).value == {"model": "another"}
     (tmp_path / "config.toml").write_text("model = [")
     assert isinstance(services.ask(ask.ReadSavedConfig()), ConfigError)
 

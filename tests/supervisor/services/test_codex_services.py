@@ -20,6 +20,7 @@ from supervisor.work.sandbox.roots import Protection
 from supervisor.work.sandbox.sandbox import Sandbox
 from tests.supervisor.work.commands import INSTANCE, alive, limited, new_token
 from tests.support.confinement import confinable
+from transports.supervisor_answers import RemoteDiff, SingleCommandResult
 
 T = TypeVar("T")
 QUIET = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "PATH": os.environ["PATH"]}
@@ -35,23 +36,19 @@ def on(tmp_path: Path, cwd: Path, work: Callable[[Machine], Awaitable[T]], sandb
     return limited(go())
 
 
-def run(tmp_path: Path, *argv: str, policy: ApprovalPolicy = NEVER, open_: bool = True) -> dict[str, object]:
+def run(tmp_path: Path, *argv: str, policy: ApprovalPolicy = NEVER, open_: bool = True) -> SingleCommandResult:
     sandbox = DangerFullAccess() if open_ else ReadOnly()
     return on(tmp_path, tmp_path, lambda machine: machine.run_once(argv, policy, sandbox, 5.0))
 
 
 def test_a_command_is_run_and_all_of_it_told(tmp_path: Path) -> None:
-    assert run(tmp_path, "sh", "-c", "pwd; echo no >&2; exit 3") == {
-        "exitCode": 3,
-        "stdout": f"{tmp_path}\n",
-        "stderr": "no\n",
-    }
+    assert run(tmp_path, "sh", "-c", "pwd; echo no >&2; exit 3") == SingleCommandResult(3, f"{tmp_path}\n", "no\n")
 
 
 @confinable
 def test_its_sandbox_holds(tmp_path: Path) -> None:
     told = run(tmp_path, "sh", "-c", "echo x > there", open_=False)
-    assert told["exitCode"] != 0
+    assert told.exit_code != 0
     assert not (tmp_path / "there").exists()
 
 
@@ -62,7 +59,7 @@ def test_what_would_need_an_approval_is_refused_and_does_not_run(tmp_path: Path)
 
 
 def test_what_only_reads_needs_no_approval(tmp_path: Path) -> None:
-    assert run(tmp_path, "echo", "hi", policy=UNTRUSTED)["stdout"] == "hi\n"
+    assert run(tmp_path, "echo", "hi", policy=UNTRUSTED).stdout == "hi\n"
 
 
 def test_a_command_that_is_none_is_refused(tmp_path: Path) -> None:
@@ -121,7 +118,7 @@ def commit(where: Path, name: str, text: str) -> str:
 
 def diff(tmp_path: Path, cwd: Path) -> tuple[str, str]:
     told = on(tmp_path, cwd, lambda machine: machine.diff_to_remote())
-    return str(told["sha"]), str(told["diff"])
+    return told.sha, told.diff
 
 
 def test_a_clean_clone_differs_in_nothing(tmp_path: Path, clone: Path) -> None:
@@ -185,19 +182,19 @@ def test_the_git_of_a_diff_is_none_that_a_project_has_put_on_the_search_path(tmp
     fake.chmod(0o755)
     env = {**QUIET, "PATH": f"{clone}/bin:.:{QUIET['PATH']}", "LD_LIBRARY_PATH": ""}
 
-    async def go() -> dict[str, object]:
+    async def go() -> RemoteDiff:
         async with Processes(tmp_path / "ledger", INSTANCE, 0.2) as processes:
             return await Machine(processes, SANDBOX, CommandEnvironment(env), clone).diff_to_remote()
 
-    assert "bin/git" in str(limited(go())["diff"])
+    assert "bin/git" in limited(go()).diff
     assert not (tmp_path / "ran").exists()
 
 
 def test_many_diffs_at_a_time_do_not_meet(tmp_path: Path, clone: Path) -> None:
-    async def several(machine: Machine) -> list[dict[str, object]]:
+    async def several(machine: Machine) -> list[RemoteDiff]:
         return list(await asyncio.gather(*(machine.diff_to_remote() for _ in range(5))))
 
-    assert len({str(one["sha"]) for one in on(tmp_path, clone, several)}) == 1
+    assert len({one.sha for one in on(tmp_path, clone, several)}) == 1
 
 
 # --- a repository that names programs -------------------------------------------------------------------------------
@@ -270,7 +267,7 @@ def test_a_diff_to_the_remote_starts_nothing_that_the_repository_names(
     git(tmp_path / "work", "update-ref", "refs/remotes/origin/main", "HEAD")
     sandbox = SANDBOX if available else NoSandbox()
     told = on(tmp_path, tmp_path / "work", lambda machine: machine.diff_to_remote(), sandbox)
-    assert "+new and longer" in str(told["diff"])
+    assert "+new and longer" in told.diff
     assert not pwned.exists()
 
 
@@ -285,7 +282,7 @@ def test_a_diff_of_a_home_that_is_a_repository_shows_nothing_of_ours(
     (clone / "new").write_text("new\n")
     sandbox = Sandbox() if available else NoSandbox()
     sandbox.protection = Protection(hidden=(state,))
-    text = str(on(tmp_path, clone, lambda machine: machine.diff_to_remote(), sandbox)["diff"])
+    text = str(on(tmp_path, clone, lambda machine: machine.diff_to_remote(), sandbox).diff)
     assert "+new" in text
     assert "sk-secret" not in text
 
@@ -296,8 +293,8 @@ def test_git_that_only_reads_works_in_the_read_only_sandbox(tmp_path: Path, verb
     trapped(tmp_path, "pager")
     argv = ("bash", "-lc", f"cd {tmp_path}/work && git {verb}")
     told = on(tmp_path, tmp_path, lambda machine: machine.run_once(argv, UNTRUSTED, WorkspaceWrite(), 5.0))
-    assert told["exitCode"] == 0
-    assert "fatal" not in str(told["stderr"])
+    assert told.exit_code == 0
+    assert "fatal" not in told.stderr
 
 
 def test_a_diff_goes_into_no_submodule(tmp_path: Path, clone: Path) -> None:

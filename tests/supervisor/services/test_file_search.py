@@ -7,6 +7,7 @@ import pytest
 
 from supervisor.services import file_search
 from supervisor.services.file_search import points, search
+from transports.supervisor_answers import FoundFile
 
 
 def made(root: Path, *paths: str) -> None:
@@ -18,11 +19,11 @@ def made(root: Path, *paths: str) -> None:
 def test_the_best_come_first_with_the_points_and_places_of_the_original(tmp_path: Path) -> None:
     made(tmp_path, "abc", "abcde", "abexy", "zzz.txt", "sub/abce")
     root = str(tmp_path)
-    assert search("abe", [tmp_path]) == [
-        {"root": root, "path": "abexy", "file_name": "abexy", "score": 88, "indices": [0, 1, 2]},
-        {"root": root, "path": "abcde", "file_name": "abcde", "score": 74, "indices": [0, 1, 4]},
-        {"root": root, "path": "sub/abce", "file_name": "abce", "score": 72, "indices": [4, 5, 7]},
-    ]
+    assert search("abe", [tmp_path]) == (
+        FoundFile(root, "abexy", "abexy", 88, (0, 1, 2)),
+        FoundFile(root, "abcde", "abcde", 74, (0, 1, 4)),
+        FoundFile(root, "sub/abce", "abce", 72, (4, 5, 7)),
+    )
 
 
 @pytest.mark.parametrize(
@@ -50,10 +51,10 @@ def test_a_search_follows_no_link_reads_no_file_and_ends_at_its_bounds(
     made(tmp_path, ".git/axe", "node_modules/axe", "deep/axe", *(f"axe{number}" for number in range(60)))
     (tmp_path / "link").symlink_to(tmp_path)
     os.mkfifo(tmp_path / "axe-fifo")
-    found = [str(row["path"]) for row in search("axe", [tmp_path, tmp_path, tmp_path / "none"])]
+    found = [row.path for row in search("axe", [tmp_path, tmp_path, tmp_path / "none"])]
     assert len(found) == len(set(found)) == file_search.MOST_FOUND
     assert not [path for path in found if path.startswith((".git", "node_modules", "link/"))]
     monkeypatch.setattr(file_search, "NAMES", 3)
     assert len(search("axe", [tmp_path])) == 3
     monkeypatch.setattr(file_search, "SEARCH_S", -1.0)
-    assert search("axe", [tmp_path]) == []
+    assert search("axe", [tmp_path]) == ()

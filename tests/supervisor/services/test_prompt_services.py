@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.json import decode, encode
 
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.ids import ConnectionId
@@ -14,6 +15,7 @@ from supervisor.paths import Paths
 from supervisor.services.prompt_services import PromptServices
 from transports import supervisor_requests as ask
 from transports.dialect import Client
+from transports.supervisor_answers import PromptText
 
 SKILL = "---\nname: tidy\ndescription: How we tidy up.\n---\nSort the shelves.\n"
 
@@ -42,12 +44,14 @@ class Prompts:
         return folder
 
     def listed(self) -> list[dict[str, Any]]:
-        listed: list[dict[str, Any]] = self._services.carry_out(ask.ListPrompts(), self._client).value["prompts"]
-        return listed
+        listed = self._services.carry_out(ask.ListPrompts(), self._client)
+        prompts: list[dict[str, Any]] = decode(encode(listed))["prompts"]
+        return prompts
 
     def read(self, name: str, arguments: Mapping[str, str] | None = None) -> str:
-        text: str = self._services.carry_out(ask.ReadPrompt(name, arguments or {}), self._client).value["text"]
-        return text
+        found = self._services.carry_out(ask.ReadPrompt(name, arguments or {}), self._client)
+        assert isinstance(found, PromptText)
+        return found.text
 
 
 def test_a_saved_prompt_is_listed_with_the_arguments_that_its_text_has_places_for(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from transports import supervisor_requests as ask
 from transports.dialect import Client
 from transports.hello import Identity
 from transports.messages import ServiceAnswer, ServiceRequest
+from transports.supervisor_answers import ConfigValue, Server, StoredConversation
 from transports.switchboard import Switchboard
 
 ME = Client(ConnectionId("me"), "me", pid=1)
@@ -139,14 +140,8 @@ def test_what_a_client_gives_is_kept_and_listed_without_a_value(harness: Service
     files = ask.GivenServer("files", command=("files-mcp",), env={"KEY": "s3cret"})
     given = ServiceRequest(ask.GiveServers(one, (files,)), None, ME, Probe())
     call_on_loop(harness.engine.loop.loop, harness.services.tell, given)
-    (listed,) = harness.ask(ask.ListServers(one)).value["servers"]
-    assert listed == {
-        "name": "files",
-        "kind": "stdio",
-        "command": ["files-mcp"],
-        "variables": ["KEY"],
-        "approved": None,
-    }
+    (listed,) = harness.ask(ask.ListServers(one)).servers
+    assert listed == Server(name="files", kind="stdio", command=("files-mcp",), variables=("KEY",))
 
 
 def test_the_answer_to_down_goes_before_the_stop(harness: ServicesHarness) -> None:
@@ -169,7 +164,7 @@ def test_the_answer_to_down_goes_before_the_stop(harness: ServicesHarness) -> No
 def test_a_fork_is_known_without_what_only_its_owner_needs(harness: ServicesHarness) -> None:
     keep(harness.engine.journal, BORN)
     fork = ConversationId("33333333-3333-4333-8333-333333333333")
-    assert harness.ask(ask.Fork(ONE, fork, None, "branch")) == ask.StoredConversation(fork)
+    assert harness.ask(ask.Fork(ONE, fork, None, "branch")) == StoredConversation(fork)
     (head,) = harness.engine.registry.expect(KnownHeads).heads
     assert (head.conversation, head.name, head.settings, head.checkpoint) == (fork, "branch", b"", b"")
     again = harness.ask(ask.Fork(ONE, ConversationId("44444444-4444-4444-8444-444444444444"), None, "branch"))
@@ -204,7 +199,7 @@ def test_a_bug_in_one_service_is_an_answer_and_the_next_is_served(harness: Servi
     answer = harness.ask(ask.ReloadConfig())
     assert answer == GreenroomError("an internal error; see the daemon's log")
     assert "Zero" not in answer.message
-    assert isinstance(harness.ask(ask.ReadConfig()), ask.PlainAnswer)
+    assert isinstance(harness.ask(ask.ReadConfig()), ConfigValue)
 
 
 def test_secrets_are_masked_wherever_they_stand_and_the_rest_is_as_it_was() -> None:

@@ -212,15 +212,13 @@ def _offers(state: AcpState) -> Script[Offers]:
     """Ask for the present choices: models in the config, installed agents."""
     config_answer = yield from ask(ReadConfig())
     agent_list = yield from ask(ListAgents())
-    config = config_answer.value["value"]
+    config = config_answer.value
     model_names = [
         config.get("model"),
         *(profile.get("model") for profile in (config.get("profiles") or {}).values()),
     ]
     models = tuple(dict.fromkeys(name for name in model_names if name))
-    agents = tuple(
-        (agent["name"], agent["title"]) for agent in agent_list.value["agents"] if agent["state"] != "missing"
-    )
+    agents = tuple((agent.name, agent.title) for agent in agent_list.agents if agent.state != "missing")
     return Offers(models, agents, state.options.widest)
 
 

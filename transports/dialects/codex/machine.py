@@ -12,6 +12,7 @@ from transports.dialects.codex.conversations import CodexCall, internal_error, i
 from transports.dialects.kit.refusals import prefix_refusals
 from transports.dialects.kit.script import Script, ask
 from transports.jsonrpc import JsonObject
+from transports.supervisor_answers import FoundFiles, RemoteDiff, SingleCommandResult
 from transports.supervisor_requests import AskKey, DiffToRemote, FindFiles, ReadSavedConfig, RunOnce
 
 NO_LOGIN = (
@@ -25,30 +26,30 @@ NOT_WRITTEN = (
 )
 
 
-def exec_one_off_command(call: CodexCall, params: p.ExecOneOffCommandParams) -> Script[JsonObject]:
+def exec_one_off_command(call: CodexCall, params: p.ExecOneOffCommandParams) -> Script[SingleCommandResult]:
     if not params.command:
         raise invalid_request("command must not be empty")
     once = RunOnce(params.command, params.timeout_ms, params.cwd, params.sandbox_policy, call.state.person)
     with prefix_refusals(internal_error, "exec failed"):
-        return dict((yield from ask(once)).value)
+        return (yield from ask(once))
 
 
-def git_diff_to_remote(_: CodexCall, params: p.GitDiffToRemoteParams) -> Script[JsonObject]:
+def git_diff_to_remote(_: CodexCall, params: p.GitDiffToRemoteParams) -> Script[RemoteDiff]:
     try:
-        return dict((yield from ask(DiffToRemote(params.cwd))).value)
+        return (yield from ask(DiffToRemote(params.cwd)))
     except GreenroomError:
         raise invalid_request(f'failed to compute git diff to remote for cwd: "{params.cwd}"') from None
 
 
-def fuzzy_file_search(_: CodexCall, params: p.FuzzyFileSearchParams) -> Script[JsonObject]:
+def fuzzy_file_search(_: CodexCall, params: p.FuzzyFileSearchParams) -> Script[FoundFiles]:
     with prefix_refusals(internal_error, "the search failed"):
-        return dict((yield from ask(FindFiles(params.query, params.roots, params.cancellation_token))).value)
+        return (yield from ask(FindFiles(params.query, params.roots, params.cancellation_token)))
 
 
 def get_user_saved_config(_: CodexCall, __: p.EmptyCodexParams) -> Script[JsonObject]:
     with prefix_refusals(internal_error, "failed to load config.toml"):
         saved = yield from ask(ReadSavedConfig())
-    return {"config": saved_config(saved.value.get("value") or {})}
+    return {"config": saved_config(saved.value or {})}
 
 
 MODEL_KEYS = ("approval_policy", "model", "model_reasoning_effort", "model_reasoning_summary", "model_verbosity")
@@ -76,12 +77,12 @@ def saved_config(tree: Mapping[str, object]) -> JsonObject:
 def get_auth_status(call: CodexCall, _: p.AuthStatusParams) -> Script[JsonObject]:
     """Answer that a key is the only method; the key itself is never sent."""
     try:
-        key = (yield from ask(AskKey(call.state.person))).value
+        found = yield from ask(AskKey(call.state.person))
     except GreenroomError as why:
         raise internal_error(why.message) from None
-    method = "apikey" if key["key"] else None
+    method = "apikey" if found.key else None
     known = {"authMethod": method, "preferredAuthMethod": "apikey", "authToken": None}
-    return {**known, "requiresOpenaiAuth": key["openai"]}
+    return {**known, "requiresOpenaiAuth": found.openai}
 
 
 def get_user_agent(call: CodexCall, _: p.EmptyCodexParams) -> JsonObject:

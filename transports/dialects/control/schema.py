@@ -9,6 +9,7 @@ from typing import Literal, cast
 from pydantic import TypeAdapter
 
 from actors.vocabulary.events import Envelope
+from transports.dialects.control.answer_models import with_models
 from transports.dialects.control.api.method_descriptions import DESCRIPTIONS
 from transports.dialects.control.api.shapes import NOTIFICATIONS, ErrorMessage
 from transports.dialects.control.methods import METHODS
@@ -55,5 +56,5 @@ def events_schema() -> JsonObject:
 
 
 def _adapter(shape: object) -> TypeAdapter[object]:
-    """The adapter of a model, or of a union of models."""
-    return TypeAdapter(cast("type[object]", shape))
+    """The adapter of a model or a struct, or of a union of them."""
+    return TypeAdapter(cast("type[object]", with_models(shape)))

@@ -13,7 +13,8 @@ from transports.dialect import Ask
 from transports.dialects.kit.identifiers import fresh_conversation
 from transports.dialects.kit.reading_state import ReadingState
 from transports.dialects.kit.script import Script, ask, look_up
-from transports.supervisor_requests import MakeSettings, Person, RememberEnvironment, SettingsMade
+from transports.supervisor_answers import SettingsMade
+from transports.supervisor_requests import MakeSettings, Person, RememberEnvironment
 
 SETTINGS = frozenset(field.name for field in fields(MakeSettings))
 

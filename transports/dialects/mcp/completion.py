@@ -29,11 +29,11 @@ def complete(_: McpCall, params: Complete) -> Script[JsonObject]:
             _insist(params.argument.name, ["id"])
             found = (yield from look_up(ListBeginning(params.argument.value, VALUES + 1))).conversations
         case {"type": "ref/prompt", "name": str(name)}:
-            prompts = (yield from ask(ListPrompts())).value["prompts"]
-            chosen = next((prompt for prompt in prompts if prompt["name"] == name), None)
+            prompts = (yield from ask(ListPrompts())).prompts
+            chosen = next((prompt for prompt in prompts if prompt.name == name), None)
             if chosen is None:
                 raise MethodError(jsonrpc.INVALID_PARAMS, f"no prompt {name!r}")
-            _insist(params.argument.name, [argument["name"] for argument in chosen["arguments"]])
+            _insist(params.argument.name, [argument.name for argument in chosen.arguments])
             found = ()
         case _:
             raise MethodError(jsonrpc.INVALID_PARAMS, "only prompts and the templates of resources can be completed")

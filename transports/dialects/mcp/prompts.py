@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from msgspec import to_builtins
 from pydantic import Field
 
 from transports.dialects.kit.script import Script, ask
@@ -18,11 +19,10 @@ class GetPrompt(McpParams):
 
 
 def list_all(_: McpCall, params: ListPage) -> Script[JsonObject]:
-    found = yield from ask(ListPrompts())
-    return one_page(params, dict(found.value))
+    return one_page(params, to_builtins((yield from ask(ListPrompts()))))
 
 
 def get(_: McpCall, params: GetPrompt) -> Script[JsonObject]:
-    prompt = (yield from ask(ReadPrompt(params.name, params.arguments))).value
-    described = {"description": prompt["description"]} if prompt["description"] else {}
-    return {**described, "messages": [{"role": "user", "content": {"type": "text", "text": prompt["text"]}}]}
+    prompt = yield from ask(ReadPrompt(params.name, params.arguments))
+    described = {"description": prompt.description} if prompt.description else {}
+    return {**described, "messages": [{"role": "user", "content": {"type": "text", "text": prompt.text}}]}

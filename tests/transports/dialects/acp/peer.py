@@ -10,31 +10,32 @@ from tests.transports.dialects.mcp.daemon import Daemon
 from transports import supervisor_requests as ask
 from transports.dialects.acp.dialect import AcpDialect
 from transports.dialects.acp.options import AcpOptions
+from transports.supervisor_answers import Agent, Agents, ConfigValue, SettingsMade
 from transports.wire import LinesArrived
 
 Json = dict[str, Any]
 CONFIG = {"model": "gpt-5", "profiles": {"fast": {"model": "gpt-5-mini"}}}
-AGENTS = [
-    {"name": "greenroom", "title": "Greenroom's own", "state": "ready"},
-    {"name": "claude", "title": "Claude Code", "state": "installed"},
-    {"name": "gone", "title": "Gone", "state": "missing"},
-]
+AGENTS = (
+    Agent("greenroom", "Greenroom's own", default=True, state="ready"),
+    Agent("claude", "Claude Code", default=False, state="installed"),
+    Agent("gone", "Gone", default=False, state="missing"),
+)
 
 
 def daemon(journal: Any = None) -> Daemon:
     made = Daemon(journal)
-    made.serve[ask.ReadConfig] = lambda _: ask.PlainAnswer({"value": CONFIG})
-    made.serve[ask.ListAgents] = lambda _: ask.PlainAnswer({"agents": AGENTS})
+    made.serve[ask.ReadConfig] = lambda _: ConfigValue(CONFIG, None)
+    made.serve[ask.ListAgents] = lambda _: Agents(AGENTS)
     made.serve[ask.AlterSettings] = _altered
     return made
 
 
-def _altered(request: ask.AlterSettings) -> ask.SettingsMade:
+def _altered(request: ask.AlterSettings) -> SettingsMade:
     values = dict(request.values)
     if isinstance(mode := values.pop("sandbox", None), str):
         values["sandbox"] = {"mode": mode}  # type: ignore[assignment]  # as settings have it
     told = {**request.current.model_dump(mode="json"), **values}
-    return ask.SettingsMade(type(request.current).model_validate(told), fields=tuple(values))
+    return SettingsMade(type(request.current).model_validate(told), fields=tuple(values))
 
 
 class Editor:

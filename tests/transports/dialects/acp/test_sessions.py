@@ -11,6 +11,7 @@ from actors.vocabulary.ids import CallId, ConversationId, ItemId
 from tests.transports.dialects.acp.peer import Editor, Json, daemon
 from tests.transports.dialects.mcp.daemon import Daemon
 from transports import supervisor_requests as ask
+from transports.supervisor_answers import SettingsMade
 
 UNKNOWN = "6f1b1a0e-0000-4000-8000-000000000000"
 
@@ -96,7 +97,7 @@ def test_a_missing_key_asks_for_a_login_and_other_errors_of_the_config_do_not() 
     editor = Editor(house)
     for words_, code in (("there is no model: no provider is named", -32000), ("unknown profile", -32602)):
 
-        def refuse(_: Any, text: str = words_) -> ask.SettingsMade:
+        def refuse(_: Any, text: str = words_) -> SettingsMade:
             raise ConfigError(text)
 
         house.serve[ask.MakeSettings] = refuse

@@ -1,10 +1,9 @@
 """Earlier conversations, and methods that are about none."""
 
-from typing import Any
-
 import pytest
+from msgspec import convert
 
-from actors.vocabulary.errors import ConfigError, GreenroomError, InvalidInput, NotAllowed
+from actors.vocabulary.errors import ConfigError, InvalidInput, NotAllowed
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.settings import ApprovalPolicy
 from tests.transports.dialects.mcp.daemon import Daemon
@@ -12,6 +11,7 @@ from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import created, finished, nothing_open
 from transports import supervisor_requests as ask
 from transports.dialects.codex.machine import saved_config
+from transports.supervisor_answers import ConfigValue, FoundFiles, ProviderKey, RemoteDiff, SingleCommandResult
 
 
 def path(conversation: str) -> str:
@@ -104,14 +104,14 @@ def test_an_archive_names_its_conversation_twice_and_alike() -> None:
     assert outside == {"code": -32600, "message": "rollout path `/tmp/x` must be in sessions directory"}
 
 
-def served(daemon: Daemon, kind: type, value: dict[str, Any] | GreenroomError) -> None:
-    daemon.serve[kind] = lambda _: value if isinstance(value, GreenroomError) else ask.PlainAnswer(value)
+def served(daemon: Daemon, kind: type, value: object) -> None:
+    daemon.serve[kind] = lambda _: value
 
 
 def test_a_command_of_its_own_is_run_by_the_supervisor() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
-    served(daemon, ask.RunOnce, {"exitCode": 0, "stdout": "a", "stderr": ""})
+    served(daemon, ask.RunOnce, SingleCommandResult(0, "a", ""))
     params = {"command": ["ls"], "timeoutMs": 500, "cwd": "/w", "sandboxPolicy": {"mode": "read-only"}}
     assert client.ask("execOneOffCommand", params)["result"] == {"exitCode": 0, "stdout": "a", "stderr": ""}
     (request,) = [one for one in daemon.asked if isinstance(one, ask.RunOnce)]
@@ -124,7 +124,7 @@ def test_a_command_of_its_own_is_run_by_the_supervisor() -> None:
 def test_a_diff_to_the_remote_is_made_by_the_supervisor() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
-    served(daemon, ask.DiffToRemote, {"sha": "abc", "diff": ""})
+    served(daemon, ask.DiffToRemote, RemoteDiff("abc", ""))
     assert client.ask("gitDiffToRemote", {"cwd": "/w"})["result"] == {"sha": "abc", "diff": ""}
     served(daemon, ask.DiffToRemote, InvalidInput("no"))
     error = client.ask("gitDiffToRemote", {"cwd": "/w"})["error"]
@@ -135,7 +135,7 @@ def test_files_are_searched_by_the_supervisor() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
     files = [{"root": "/w", "path": "a/b", "file_name": "b", "score": 26, "indices": [2]}]
-    served(daemon, ask.FindFiles, {"files": files})
+    served(daemon, ask.FindFiles, convert({"files": files}, FoundFiles))
     params = {"query": "b", "roots": ["/w"], "cancellationToken": "one"}
     assert client.ask("fuzzyFileSearch", params)["result"] == {"files": files}
     assert client.ask("fuzzyFileSearch", {"query": "b"})["error"]["code"] == -32602
@@ -154,7 +154,7 @@ def test_the_saved_config_has_the_names_of_this_wire() -> None:
         "sandbox_workspace_write": {"writable_roots": ["/a"], "network_access": True},
         "profiles": {"p": {"model": "n", "chatgpt_base_url": 5}},
     }
-    served(daemon, ask.ReadSavedConfig, {"value": tree, "path": "/x"})
+    served(daemon, ask.ReadSavedConfig, ConfigValue(tree, "/x"))
     assert client.ask("getUserSavedConfig")["result"] == {
         "config": {
             "approvalPolicy": "never",
@@ -183,7 +183,7 @@ def test_a_config_that_cannot_be_read_is_an_error_that_says_why() -> None:
 @pytest.mark.parametrize(("key", "method"), [(True, "apikey"), (False, None)])
 def test_whether_there_is_a_key_is_told_and_never_the_key(key: bool, method: str | None) -> None:
     daemon = Daemon()
-    served(daemon, ask.AskKey, {"key": key, "openai": True})
+    served(daemon, ask.AskKey, ProviderKey(key, openai=True))
     assert McpClient(daemon).ask("getAuthStatus", {"includeToken": True, "refreshToken": True})["result"] == {
         "authMethod": method,
         "preferredAuthMethod": "apikey",
@@ -205,7 +205,7 @@ def test_the_config_file_is_a_persons_to_write() -> None:
 
 def test_the_older_name_of_the_saved_config_is_understood() -> None:
     daemon = Daemon()
-    served(daemon, ask.ReadSavedConfig, {"value": {"model": "m"}, "path": "/x"})
+    served(daemon, ask.ReadSavedConfig, ConfigValue({"model": "m"}, "/x"))
     assert McpClient(daemon).ask("getConfigToml")["result"] == {"config": {"model": "m", "profiles": {}}}
 
 

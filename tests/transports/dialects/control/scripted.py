@@ -15,49 +15,50 @@ from actors.vocabulary.ids import ConnectionId, ConversationId, InputId, TurnId
 from actors.vocabulary.records import Head, HeadPage, ListPlace, ListQuery, Page, Record
 from actors.vocabulary.settings import Settings
 from tests.support.control_judge import judge
-from transports import supervisor_requests as ask
 from transports.dialect import Action, Ask, Client, Tell, Write
 from transports.dialects.control.dialect import ControlDialect
+from transports.supervisor_answers import (
+    Agent,
+    Agents,
+    AgentTrial,
+    ApprovalPlaces,
+    BudgetRead,
+    BudgetRow,
+    Budgets,
+    Clients,
+    ConfigValue,
+    DaemonStatus,
+    ExportPiece,
+    HistoryRead,
+    ImportedConversation,
+    InheritedThing,
+    Job,
+    JobOutput,
+    Jobs,
+    NewsRead,
+    ReloadedConfig,
+    SearchHit,
+    SearchHits,
+    Server,
+    Servers,
+    SettingsMade,
+    StoppingDaemon,
+    StoredConversation,
+    Usage,
+    UsageRow,
+    UsageSums,
+)
 
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")
 TWO = ConversationId("22222222-2222-4222-8222-222222222222")
 SETTINGS = Settings(model="m", cwd=Path("/src"))
-AMOUNTS = {name: getattr(spent_amounts.NOTHING, name) for name in spent_amounts.AMOUNTS}
-AGENT = {
-    "name": "claude",
-    "title": "Claude Code",
-    "default": False,
-    "state": "missing",
-    "start": (),
-    "login": "no",
-    "sign": "",
-    "wrong": "it is not installed",
-    "next": "npm",
-    "install": "npm",
-    "log_in": "claude /login",
-    "confine": "workspace",
-    "network": True,
-    "own": ("/home/x/.claude",),
-    "itself": "",
-    "brings": [{"what": "w", "where": "/"}],
-}
-TRIAL = {
-    "agent": "claude",
-    "state": "ready",
-    "program": "claude 7",
-    "took_s": 0.5,
-    "can": ("steering",),
-    "modes": (),
-    "models": ("opus",),
-    "options": ("model",),
-    "logins": (),
-    "needs_login": False,
-    "wrong": "",
-}
-JOB = {
+AMOUNTS: dict[str, Any] = {name: getattr(spent_amounts.NOTHING, name) for name in spent_amounts.AMOUNTS}
+AGENT = Agent("claude", "Claude Code", default=False, state="missing", brings=(InheritedThing("w", "/"),))
+TRIAL = AgentTrial("claude", program="claude 7", took_s=0.5, models=("opus",))
+JOB: dict[str, Any] = {
     "job": "3f2a",
     "conversation": ONE,
-    "command": ["make"],
+    "command": ("make",),
     "cwd": "/src",
     "began": 1.0,
     "keeps": True,
@@ -108,7 +109,7 @@ def page_of(heads: Iterable[Head], query: ListQuery) -> HeadPage:
 
 
 Reply = Callable[[Any], object]
-SERVER = {"name": "files", "kind": "stdio", "command": ["files"], "variables": ["KEY"], "approved": None}
+SERVER = Server(name="files", kind="stdio", command=("files",), variables=("KEY",))
 
 USUAL: dict[str, Reply] = {
     "Create": lambda message: a.StartedConversation(message.conversation, SETTINGS),
@@ -127,41 +128,33 @@ USUAL: dict[str, Reply] = {
     "Attach": lambda message: a.AttachedReader(message.subscription, summary(), 3),
     "AnswerApproval": lambda message: a.AnsweredApproval(message.approval, message.decision),
     "ChangeSettings": lambda message: a.ChangedSettings(message.settings, "n", (), TURN),
-    "AlterSettings": lambda message: ask.SettingsMade(message.current, fields=tuple(message.values)),
-    "MakeSettings": lambda _: ask.SettingsMade(SETTINGS, "a notice"),
+    "AlterSettings": lambda message: SettingsMade(message.current, fields=tuple(message.values)),
+    "MakeSettings": lambda _: SettingsMade(SETTINGS, "a notice"),
     "RememberEnvironment": lambda _: None,
-    "ReadHistory": lambda _: ask.HistoryRead(Page((Record(1, 1.0, None, "error", _EVENT),), 1, 1), complete=True),
-    "ReadNews": lambda _: ask.NewsRead(((ONE, Record(1, 1.0, None, "error", _EVENT)),), 1),
-    "Search": lambda _: ask.SearchHits(
-        (ask.SearchHit(ONE, None, "/tmp", 3, 1.5, "user", "a walrus", ((2, 8),)),), 7, 0.5
-    ),
-    "ReadBudget": lambda message: ask.BudgetRead(
-        message.settings, ({"scope": "turn", "unit": "requests", "used": 1.0, "limit": None},)
-    ),
-    "ReadSharedBudgets": lambda _: ask.PlainAnswer(
-        {"budgets": [{"scope": "day", "unit": "usd", "used": 1.0, "limit": 2.0, "raised_by": "x", "raised_at": 1.0}]}
-    ),
-    "ReadUsage": lambda _: ask.PlainAnswer(
-        {"rows": [{"group": "m", **AMOUNTS}], "total": AMOUNTS, "prices_of": "2026-01-31"}
-    ),
-    "ListAgents": lambda _: ask.PlainAnswer({"agents": [AGENT]}),
-    "CheckAgent": lambda _: ask.PlainAnswer(TRIAL),
-    "ListServers": lambda _: ask.PlainAnswer({"servers": [SERVER]}),
-    "ListJobs": lambda _: ask.PlainAnswer({"jobs": [JOB]}),
-    "ReadJob": lambda _: ask.PlainAnswer({**JOB, "output": "ready\n", "next": 6, "lost": 0}),
-    "WriteJob": lambda _: ask.PlainAnswer(JOB),
-    "WaitForJob": lambda _: ask.PlainAnswer(JOB),
-    "EndJob": lambda _: ask.PlainAnswer(JOB),
-    "FindApprovalPlaces": lambda message: ask.ApprovalPlaces(tuple(None for _ in message.questions)),
-    "Fork": lambda message: ask.StoredConversation(message.fork),
-    "Export": lambda _: ask.ExportPiece(("{}",)),
-    "Import": lambda message: ask.ImportedConversation(message.new_id or ONE, ()),
-    "AskStatus": lambda _: ask.PlainAnswer(_STATUS),
-    "ListClients": lambda _: ask.PlainAnswer({"clients": []}),
-    "KillClient": lambda _: ask.PlainAnswer({}),
-    "ReloadConfig": lambda _: ask.PlainAnswer({"changes": [], "warnings": []}),
-    "StopDaemon": lambda _: ask.PlainAnswer({"drain_s": 0.0}),
-    "ReadConfig": lambda _: ask.PlainAnswer({"value": 1, "path": None}),
+    "ReadHistory": lambda _: HistoryRead(Page((Record(1, 1.0, None, "error", _EVENT),), 1, 1), complete=True),
+    "ReadNews": lambda _: NewsRead(((ONE, Record(1, 1.0, None, "error", _EVENT)),), 1),
+    "Search": lambda _: SearchHits((SearchHit(ONE, None, "/tmp", 3, 1.5, "user", "a walrus", ((2, 8),)),), "7", 0.5),
+    "ReadBudget": lambda message: BudgetRead(message.settings, Budgets((BudgetRow("turn", "requests", 1.0, None),))),
+    "ReadSharedBudgets": lambda _: Budgets((BudgetRow("day", "usd", 1.0, 2.0, "x", 1.0),)),
+    "ReadUsage": lambda _: Usage((UsageRow(group="m", **AMOUNTS),), UsageSums(**AMOUNTS), "2026-01-31"),
+    "ListAgents": lambda _: Agents((AGENT,)),
+    "CheckAgent": lambda _: TRIAL,
+    "ListServers": lambda _: Servers((SERVER,)),
+    "ListJobs": lambda _: Jobs((Job(**JOB),)),
+    "ReadJob": lambda _: JobOutput(**JOB, output="ready\n", next=6, lost=0),
+    "WriteJob": lambda _: Job(**JOB),
+    "WaitForJob": lambda _: Job(**JOB),
+    "EndJob": lambda _: Job(**JOB),
+    "FindApprovalPlaces": lambda message: ApprovalPlaces(tuple(None for _ in message.questions)),
+    "Fork": lambda message: StoredConversation(message.fork),
+    "Export": lambda _: ExportPiece(("{}",)),
+    "Import": lambda message: ImportedConversation(message.new_id or ONE, ()),
+    "AskStatus": lambda _: DaemonStatus(**_STATUS),
+    "ListClients": lambda _: Clients(()),
+    "KillClient": lambda _: a.Done(),
+    "ReloadConfig": lambda _: ReloadedConfig((), ()),
+    "StopDaemon": lambda _: StoppingDaemon(0.0),
+    "ReadConfig": lambda _: ConfigValue(1, None),
 }
 _EVENT: bytes = b'{"type":"error","message":"no"}'
 _STATUS: dict[str, Any] = {
@@ -170,7 +163,7 @@ _STATUS: dict[str, Any] = {
     "instance": "i",
     "uptime_s": 0.1,
     "config": None,
-    "warnings": [],
+    "warnings": (),
     "journal": "/j",
     "journal_bytes": 1,
     "journal_repaired": None,

@@ -20,7 +20,6 @@ from transports.dialects.control.api.results import MEMBERS
 from transports.dialects.control.methods import METHODS
 from transports.dialects.control.schema import events_schema
 from transports.hello import UnknownProtocol
-from transports.supervisor_requests import SearchHit, StoredConversation
 
 SHAPES: dict[type[object], type[BaseModel]] = {
     answers.Done: shapes.Empty,
@@ -33,8 +32,6 @@ SHAPES: dict[type[object], type[BaseModel]] = {
     answers.Summary: shapes.Conversation,
     AgentDescription: shapes.AgentNow,
     AgentOptionValue: shapes.OptionNow,
-    StoredConversation: shapes.Reference,
-    SearchHit: shapes.Hit,
     Head: shapes.Row,
 }
 

@@ -13,7 +13,8 @@ from transports.dialect import Action, Ask, Tell
 from transports.dialects.kit.refusals import MethodError, prefix_refusals
 from transports.dialects.kit.requests import Requests
 from transports.dialects.kit.script import Script, Scripts, ask, command, look_up, look_up_each
-from transports.supervisor_requests import AskStatus, PlainAnswer
+from transports.supervisor_answers import DaemonStatus, StoppingDaemon
+from transports.supervisor_requests import AskStatus
 
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")
 
@@ -123,7 +124,7 @@ def test_a_cancel_reaches_what_was_asked_and_its_answer_is_the_last() -> None:
 
 
 def test_a_cancel_cannot_reach_the_supervisor_but_nothing_more_is_asked() -> None:
-    def asks_twice() -> Script[PlainAnswer]:
+    def asks_twice() -> Script[DaemonStatus]:
         yield from ask(AskStatus())
         return (yield from ask(AskStatus()))
 
@@ -131,7 +132,7 @@ def test_a_cancel_cannot_reach_the_supervisor_but_nothing_more_is_asked() -> Non
     others.begin(asks_twice())
     cancelled(others)
     assert len(others.told) == 1
-    others.answer(PlainAnswer({}))
+    others.answer(StoppingDaemon(1.0))
     assert len(others.told) == 1
     assert [type(one) for one in others.outcomes] == [Cancelled]
 

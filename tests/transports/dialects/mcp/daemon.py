@@ -44,6 +44,7 @@ from transports import supervisor_requests as ask
 from transports.connection import Connection, ConnectionDeps
 from transports.dialect import Client, Dialect
 from transports.messages import ServiceAnswer, ServiceRequest
+from transports.supervisor_answers import HistoryRead, MenuPrompts, SettingsMade
 from transports.switchboard import Switchboard
 from transports.wire import Parcel, WireClosed
 
@@ -132,9 +133,9 @@ class Daemon:
         self.stops_by_itself = True
         self.serve: dict[type, Callable[[Any], Any]] = {
             ask.MakeSettings: self._make_settings,
-            ask.PermitSettings: lambda request: ask.SettingsMade(request.settings),
+            ask.PermitSettings: lambda request: SettingsMade(request.settings),
             ask.ReadHistory: self._read_history,
-            ask.ListPrompts: lambda _: ask.PlainAnswer({"prompts": []}),
+            ask.ListPrompts: lambda _: MenuPrompts(()),
         }
         self.asked: list[Any] = []
         self._states: dict[ConversationId, State] = {}
@@ -299,7 +300,7 @@ class Daemon:
         if asked.caller is not None:
             asked.reply_to.tell(ServiceAnswer(asked.caller, answer))
 
-    def _make_settings(self, request: ask.MakeSettings) -> ask.SettingsMade:
+    def _make_settings(self, request: ask.MakeSettings) -> SettingsMade:
         if request.profile is not None:
             raise ConfigError(f"config profile `{request.profile}` not found")
         policy = ApprovalPolicy(request.approval_policy or "on-request")
@@ -310,16 +311,16 @@ class Daemon:
             approval_policy=policy,
             base_instructions=request.base_instructions,
         )
-        return ask.SettingsMade(settings, "using mock-model")
+        return SettingsMade(settings, "using mock-model")
 
-    def _read_history(self, request: ask.ReadHistory) -> ask.HistoryRead:
+    def _read_history(self, request: ask.ReadHistory) -> HistoryRead:
         if request.before is None:
             page = self.journal.read(request.conversation, request.after, request.limit)
         else:
             page = self.journal.read_back(request.conversation, request.before, request.limit)
         if page is None:
             raise UnknownConversation(f"no conversation {request.conversation}")
-        return ask.HistoryRead(page, page.complete if request.before is None else page.is_the_beginning)
+        return HistoryRead(page, page.complete if request.before is None else page.is_the_beginning)
 
 
 def _never_started(actor: Actor[Any], **_: str) -> Ref[Any]:

@@ -12,6 +12,7 @@ from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import link_to, nothing_open, wants_to_run
 from transports import supervisor_requests as ask
+from transports.supervisor_answers import ApprovalPlaces
 
 
 def started(client: McpClient, **arguments: Any) -> tuple[ConversationId, int]:
@@ -43,8 +44,8 @@ def ends(daemon: Daemon, conversation: ConversationId, text: str) -> None:
 def asked_for(daemon: Daemon) -> None:
     """The supervisor finds questions in the journal, as the real one does."""
 
-    def found(request: ask.FindApprovalPlaces) -> ask.ApprovalPlaces:
-        return ask.ApprovalPlaces(tuple(place(*one) for one in request.questions))
+    def found(request: ask.FindApprovalPlaces) -> ApprovalPlaces:
+        return ApprovalPlaces(tuple(place(*one) for one in request.questions))
 
     def place(conversation: ConversationId, approval: str) -> tuple[int, float] | None:
         page = daemon.journal.read(conversation, 0, 1000)

@@ -15,7 +15,8 @@ from tests.transports.dialects.mcp.json_schema import check
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import began, created, finished, text_of, wants_to_run
 from transports.dialects.mcp.protocol.tools import ALL
-from transports.supervisor_requests import Search, SearchHit, SearchHits
+from transports.supervisor_answers import SearchHit, SearchHits
+from transports.supervisor_requests import Search
 
 
 def test_ten_tools_are_listed_in_their_order_and_all_others_by_choice() -> None:

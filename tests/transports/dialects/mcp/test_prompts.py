@@ -3,25 +3,27 @@
 from typing import Any
 
 import pytest
+from msgspec import convert
 
 from actors.vocabulary.errors import InvalidInput
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient, StatelessClient
 from transports import supervisor_requests as ask
+from transports.supervisor_answers import MenuPrompts, PromptText
 
 PROMPT = {"name": "review", "description": "Look.", "arguments": [{"name": "file", "required": True}]}
 
 
-def _read(request: ask.ReadPrompt) -> ask.PlainAnswer:
+def _read(request: ask.ReadPrompt) -> PromptText:
     if request.name != "review":
         raise InvalidInput("no prompt")
-    return ask.PlainAnswer({"description": "Look.", "text": f"Read {request.arguments['file']}."})
+    return PromptText("Look.", f"Read {request.arguments['file']}.")
 
 
 @pytest.fixture
 def daemon() -> Daemon:
     daemon = Daemon()
-    daemon.serve[ask.ListPrompts] = lambda _: ask.PlainAnswer({"prompts": [PROMPT]})
+    daemon.serve[ask.ListPrompts] = lambda _: convert({"prompts": [PROMPT]}, MenuPrompts)
     daemon.serve[ask.ReadPrompt] = _read
     return daemon
 

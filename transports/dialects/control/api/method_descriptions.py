@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from transports import supervisor_answers as a
 from transports.dialects.control.api import shapes as s
 
 
@@ -19,14 +20,14 @@ DESCRIPTIONS: Mapping[str, MethodDescription] = {
     "conversation/create": MethodDescription(s.Created, "A new conversation."),
     "conversation/list": MethodDescription(s.Rows, "List conversations."),
     "conversation/search": MethodDescription(
-        s.Hits,
+        a.SearchHits,
         "Search what people, models and commands said in any conversation. What was stored in the last seconds may "
         "be missing, and so may older things while `read` is less than 1.",
     ),
     "conversation/resolve": MethodDescription(s.Reference, "The id that a prefix or a name stands for."),
     "conversation/get": MethodDescription(s.Conversation, "One conversation in full."),
     "conversation/servers": MethodDescription(
-        s.Servers, "The MCP servers that clients have given a conversation, besides those of the config; no secret."
+        a.Servers, "The MCP servers that clients have given a conversation, besides those of the config; no secret."
     ),
     "conversation/send": MethodDescription(s.Taken | s.TurnOver, "Say something."),
     "conversation/compact": MethodDescription(
@@ -75,41 +76,41 @@ DESCRIPTIONS: Mapping[str, MethodDescription] = {
         s.Empty,
         "Withdraw an input that waits, or all. A sender that waits is told that it was withdrawn, and by whom.",
     ),
-    "conversation/fork": MethodDescription(s.Reference, "A new conversation with this one's history."),
-    "conversation/export": MethodDescription(s.Exported, "The history as JSON lines, in pieces."),
+    "conversation/fork": MethodDescription(a.StoredConversation, "A new conversation with this one's history."),
+    "conversation/export": MethodDescription(a.ExportPiece, "The history as JSON lines, in pieces."),
     "conversation/import": MethodDescription(
-        s.Imported | s.Uploaded,
+        a.ImportedConversation | a.Uploaded,
         "A conversation from JSON lines. It is run by the settings of a new one of this client, not by the file's.",
     ),
-    "conversation/delete": MethodDescription(s.Reference, "For good."),
+    "conversation/delete": MethodDescription(a.StoredConversation, "For good."),
     "conversation/budget": MethodDescription(
-        s.Budgets, "The budgets of a conversation and what is used of them; `limits` gives it new ones."
+        a.Budgets, "The budgets of a conversation and what is used of them; `limits` gives it new ones."
     ),
     "budgets/shared": MethodDescription(
-        s.Budgets,
+        a.Budgets,
         "The budgets of the day and of the home and what is used of them; `limits` raises them above the config's.",
     ),
-    "usage/read": MethodDescription(s.Usage, "What was spent, by day, model, directory or conversation."),
-    "jobs/list": MethodDescription(s.Jobs, "List background commands."),
-    "jobs/read": MethodDescription(s.JobOutput, "Read the output of a background command; may wait for some."),
-    "jobs/write": MethodDescription(s.Job, "Write to a background command."),
-    "jobs/wait": MethodDescription(s.Job, "Wait for the end of a background command."),
-    "jobs/end": MethodDescription(s.Job, "End a background command; answered when all of it is gone."),
+    "usage/read": MethodDescription(a.Usage, "What was spent, by day, model, directory or conversation."),
+    "jobs/list": MethodDescription(a.Jobs, "List background commands."),
+    "jobs/read": MethodDescription(a.JobOutput, "Read the output of a background command; may wait for some."),
+    "jobs/write": MethodDescription(a.Job, "Write to a background command."),
+    "jobs/wait": MethodDescription(a.Job, "Wait for the end of a background command."),
+    "jobs/end": MethodDescription(a.Job, "End a background command; answered when all of it is gone."),
     "approvals/list": MethodDescription(s.Questions, "List open approvals."),
     "approvals/answer": MethodDescription(s.Decided, "Answer a question."),
     "request/cancel": MethodDescription(s.Empty, "Take an earlier request back."),
-    "clients/list": MethodDescription(s.Clients, "List connected clients and their subscriptions."),
+    "clients/list": MethodDescription(a.Clients, "List connected clients and their subscriptions."),
     "clients/kill": MethodDescription(s.Empty, "Disconnect a client."),
-    "daemon/status": MethodDescription(s.Status, "The daemon itself."),
-    "daemon/reload": MethodDescription(s.Reloaded, "Read the config again; answers what changed."),
-    "daemon/down": MethodDescription(s.Stopping, "Stop the daemon."),
-    "config/get": MethodDescription(s.Configured, "The configuration in force, without secrets."),
+    "daemon/status": MethodDescription(a.DaemonStatus, "The daemon itself."),
+    "daemon/reload": MethodDescription(a.ReloadedConfig, "Read the config again; answers what changed."),
+    "daemon/down": MethodDescription(a.StoppingDaemon, "Stop the daemon."),
+    "config/get": MethodDescription(a.ConfigValue, "The configuration in force, without secrets."),
     "agents/list": MethodDescription(
-        s.Agents,
+        a.Agents,
         "List the agents that can carry out turns, as this client has them, and how to get what is missing.",
     ),
     "agents/check": MethodDescription(
-        s.AgentTrial, "Start an agent as for a conversation, ask what it can do, and end it; no prompt is sent."
+        a.AgentTrial, "Start an agent as for a conversation, ask what it can do, and end it; no prompt is sent."
     ),
     "schema": MethodDescription(s.Schema, "The JSON Schema of this API."),
 }

@@ -1,9 +1,9 @@
 """Answers as the control API writes them: plain JSON values with stable names."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from actors.messages.effects import Slice
 from actors.vocabulary.agent_description import MODE, MODEL, AgentDescription, AgentOptionValue
@@ -26,7 +26,6 @@ from actors.vocabulary.ids import ConversationId, InputId, RequestId, TurnId
 from actors.vocabulary.records import Head, Record
 from transports import jsonrpc
 from transports.jsonrpc import JsonObject
-from transports.supervisor_requests import PlainAnswer, SearchHit, StoredConversation
 
 quoted = json.encoder.encode_basestring  # encodes a string, faster than the general encoder
 
@@ -38,9 +37,7 @@ MEMBERS: Mapping[type[object], tuple[str, ...]] = {
     WaitingInput: ("input", "policy", "preview", "by", "since"),
     AnsweredApproval: ("approval", "decision", "option", "outside"),
     ResolvedReference: ("conversation",),
-    StoredConversation: ("conversation",),
     ReaderStatus: ("connection", "subscription", "seq", "behind", "read_only"),
-    SearchHit: ("conversation", "name", "cwd", "seq", "ts", "kind", "text", "marks"),
     Summary: (
         *("conversation", "state", "name", "settings", "seq", "turn", "queued", "waiting", "paused", "pending"),
         *(
@@ -105,8 +102,6 @@ def answer_json(answer: object) -> JsonObject:
             return answer
         case GreenroomError():  # the answer for one of several conversations
             return {"error": {"code": answer.code, "message": answer.message}}
-        case PlainAnswer():
-            return dict(answer.value)
         case InterruptedTurn():
             return {"turn": answer.turn, "ending": answer.ending, **queue_members(answer.waiting)}
         case AttachedReader():
@@ -117,8 +112,10 @@ def answer_json(answer: object) -> JsonObject:
             return {"settings": settings, "name": answer.name, "changed": changed, "turn": answer.turn}
         case Summary():
             return _summary(answer)
-        case _:
+        case _ if type(answer) in MEMBERS:
             return {name: getattr(answer, name) for name in MEMBERS[type(answer)]}
+        case _:
+            return dict(to_builtins(answer, enc_hook=jsonrpc.plain))
 
 
 def _summary(answer: Summary) -> JsonObject:
@@ -155,19 +152,6 @@ def queue(summary: Summary, only: InputId | None) -> JsonObject:
 def row(head: Head) -> JsonObject:
     members = {name: getattr(head, name, None) for name in MEMBERS[Head]}
     return {**members, "seq": head.last_seq, "ended": head.ended or None}
-
-
-def with_readers(client: JsonObject, readers: Iterable[tuple[ConversationId, ReaderStatus]]) -> JsonObject:
-    """A client with its subscriptions."""
-    attached = [
-        {
-            "conversation": conversation,
-            **{name: value for name, value in answer_json(reader).items() if name != "connection"},
-        }
-        for conversation, reader in readers
-        if reader.connection == client["connection"]
-    ]
-    return {**client, "attached": attached}
 
 
 def question_rows(

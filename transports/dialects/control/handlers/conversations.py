@@ -10,13 +10,13 @@ from actors.vocabulary.answers import (
     ResolvedReference,
     Summary,
 )
-from actors.vocabulary.errors import InvalidInput
+from actors.vocabulary.errors import InvalidInput, bad_cursor
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import ListQuery
 from transports import supervisor_requests as r
 from transports.dialect import Ask
 from transports.dialects.control.api import params as p
-from transports.dialects.control.api.results import Raw, answer_json, row
+from transports.dialects.control.api.results import Raw, row
 from transports.dialects.control.api.subscriptions import ControlCall
 from transports.dialects.control.handlers.named_conversation import ask_named_conversation
 from transports.dialects.kit.creation import settings_request
@@ -30,9 +30,14 @@ from transports.dialects.kit.script import (
 )
 from transports.dialects.kit.settings_changes import change_settings
 from transports.jsonrpc import JsonObject
-
-LARGEST = 19  # digits of the largest number in the journal
-CURSOR_LENGTH = 60  # three such numbers
+from transports.supervisor_answers import (
+    ExportPiece,
+    ImportedConversation,
+    SearchHits,
+    Servers,
+    StoredConversation,
+    Uploaded,
+)
 
 
 def create(call: ControlCall, params: p.CreateParams) -> Script[Raw]:
@@ -52,7 +57,7 @@ def list_conversations(_: ControlCall, params: p.ListConversationsParams) -> Scr
     try:
         after = place_of(params.cursor)
     except BadCursor:
-        raise _bad_cursor(params.cursor) from None
+        raise bad_cursor(params.cursor) from None
     query = ListQuery(params.archived, params.state, params.cwd, params.name, params.order, after, params.limit)
     only = None if params.conversations is None else tuple(map(ConversationId, params.conversations))
     page = yield from look_up(rm.ListConversations(query, only))
@@ -60,24 +65,11 @@ def list_conversations(_: ControlCall, params: p.ListConversationsParams) -> Scr
     return {"conversations": rows, "total": page.total, "next_cursor": cursor_of(page.next)}
 
 
-def _bad_cursor(cursor: str | None) -> InvalidInput:
-    return InvalidInput(f"cursor: {cursor!r} is not a next_cursor of an earlier answer")
-
-
-def search(_: ControlCall, params: p.SearchParams) -> Script[JsonObject]:
-    before = place_in_search(params.cursor) if params.cursor else None
-    if params.cursor and before is None:
-        raise _bad_cursor(params.cursor)
+def search(_: ControlCall, params: p.SearchParams) -> Script[SearchHits]:
     conversation = None if params.conversation is None else (yield from conversation_named(params.conversation))
     best = params.order == "best"
-    found = yield from ask(r.Search(params.query, conversation, params.cwd, params.since, params.limit, before, best))
-    cursor = None if found.next is None else str(found.next)
-    hits = [answer_json(hit) for hit in found.hits]
-    return {"hits": hits, "next_cursor": cursor, "read": found.read, "complete": found.complete}
-
-
-def place_in_search(cursor: str) -> int | None:
-    return int(cursor) if cursor.isascii() and cursor.isdecimal() and len(cursor) < LARGEST else None
+    wanted = r.Search(params.query, conversation, params.cwd, params.since, params.limit, params.cursor, best)
+    return (yield from ask(wanted))
 
 
 def resolve(_: ControlCall, params: p.ResolveParams) -> Script[ResolvedReference]:
@@ -88,7 +80,7 @@ def get(_: ControlCall, params: p.ConversationParams) -> Script[Summary]:
     return ask_named_conversation(params, m.Inspect())
 
 
-def servers(_: ControlCall, params: p.ConversationParams) -> Script[r.PlainAnswer]:
+def servers(_: ControlCall, params: p.ConversationParams) -> Script[Servers]:
     conversation = yield from conversation_named(params.conversation)
     return (yield from ask(r.ListServers(conversation)))
 
@@ -115,31 +107,18 @@ def restart(call: ControlCall, params: p.ConversationParams) -> Script[Done]:
     return ask_named_conversation(params, m.Restart(call.client.label))
 
 
-def fork(call: ControlCall, params: p.ForkParams) -> Script[r.StoredConversation]:
+def fork(call: ControlCall, params: p.ForkParams) -> Script[StoredConversation]:
     conversation = yield from conversation_named(params.conversation)
     values, by = params.settings.set_values, call.client.label
     return (yield from ask(r.Fork(conversation, fresh_conversation(), params.at, params.name, values, by)))
 
 
-def export(_: ControlCall, params: p.ExportParams) -> Script[JsonObject]:
-    place = place_in_export(params.cursor) if params.cursor else None
-    if params.cursor and place is None:
-        raise _bad_cursor(params.cursor)
+def export(_: ControlCall, params: p.ExportParams) -> Script[ExportPiece]:
     conversation = yield from conversation_named(params.conversation)
-    piece = yield from ask(r.Export(conversation, place))
-    cursor = "/".join(map(str, piece.place)) if piece.place else None
-    return {"lines": piece.lines, "next_cursor": cursor, "partial": piece.partial}
+    return (yield from ask(r.Export(conversation, params.cursor)))
 
 
-def place_in_export(cursor: str) -> tuple[int, int, int] | None:
-    numbers = cursor.split("/")
-    if len(cursor) > CURSOR_LENGTH or len(numbers) not in {2, 3} or not all(map(str.isdecimal, numbers)):
-        return None
-    after, last, *offset = map(int, numbers)
-    return after, last, offset[0] if offset else 0
-
-
-def import_(call: ControlCall, params: p.ImportParams) -> Script[JsonObject]:
+def import_(call: ControlCall, params: p.ImportParams) -> Script[ImportedConversation | Uploaded]:
     """Store a history; an upload of several requests is stored with the last of them, whole or not at all.
 
     Its settings are those that a new conversation of this client would have.
@@ -151,14 +130,12 @@ def import_(call: ControlCall, params: p.ImportParams) -> Script[JsonObject]:
     new = fresh_conversation() if params.new_id else None
     settings = None if params.more else (yield from ask(settings_request(None, params))).settings
     done = yield from ask(r.Import(params.lines, settings, new, params.upload, params.more, params.partial))
-    if isinstance(done, r.PlainAnswer):
-        return dict(done.value)
-    call.do(Ask(r.RememberEnvironment(done.conversation)))
-    changed = [{"name": change.name, "file": change.before, "here": change.after} for change in done.changed]
-    return {"conversation": done.conversation, "changed": changed}
+    if isinstance(done, ImportedConversation):
+        call.do(Ask(r.RememberEnvironment(done.conversation)))
+    return done
 
 
-def delete(_: ControlCall, params: p.ConversationParams) -> Script[r.StoredConversation]:
+def delete(_: ControlCall, params: p.ConversationParams) -> Script[StoredConversation]:
     conversation = yield from conversation_named(params.conversation)
     yield from look_up(rm.Remove(conversation))
-    return r.StoredConversation(conversation)
+    return StoredConversation(conversation)

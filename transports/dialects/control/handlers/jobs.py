@@ -8,24 +8,25 @@ from transports.dialects.kit.script import (
     ask,
     conversation_named,
 )
+from transports.supervisor_answers import Job, JobOutput, Jobs
 
 
-def list_jobs(_: ControlCall, params: p.ListJobsParams) -> Script[r.PlainAnswer]:
+def list_jobs(_: ControlCall, params: p.ListJobsParams) -> Script[Jobs]:
     conversation = None if params.conversation is None else (yield from conversation_named(params.conversation))
     return (yield from ask(r.ListJobs(conversation)))
 
 
-def read_job(_: ControlCall, params: p.ReadJobParams) -> Script[r.PlainAnswer]:
+def read_job(_: ControlCall, params: p.ReadJobParams) -> Script[JobOutput]:
     return ask(r.ReadJob(params.job, params.after, params.seconds))
 
 
-def write_job(_: ControlCall, params: p.WriteJobParams) -> Script[r.PlainAnswer]:
+def write_job(_: ControlCall, params: p.WriteJobParams) -> Script[Job]:
     return ask(r.WriteJob(params.job, params.text, params.end_input))
 
 
-def wait_for_job(_: ControlCall, params: p.WaitForJobParams) -> Script[r.PlainAnswer]:
+def wait_for_job(_: ControlCall, params: p.WaitForJobParams) -> Script[Job]:
     return ask(r.WaitForJob(params.job, params.seconds))
 
 
-def end_job(_: ControlCall, params: p.JobParams) -> Script[r.PlainAnswer]:
+def end_job(_: ControlCall, params: p.JobParams) -> Script[Job]:
     return ask(r.EndJob(params.job))

@@ -10,22 +10,22 @@ from transports.dialects.kit.script import (
     command,
     conversation_named,
 )
-from transports.jsonrpc import JsonObject
+from transports.supervisor_answers import Budgets, Usage
 
 
-def budget(call: ControlCall, params: p.BudgetParams) -> Script[JsonObject]:
+def budget(call: ControlCall, params: p.BudgetParams) -> Script[Budgets]:
     conversation = yield from conversation_named(params.conversation)
     now = yield from command(conversation, m.Inspect())
     result = yield from ask(r.ReadBudget(now.settings, now.spent, now.turn_spent, params.limits))
     if params.limits:
         change = m.ChangeSettings(result.settings, ("overrides",), now.settings, by=call.client.label)
         yield from command(conversation, change)
-    return {"budgets": list(result.budgets)}
+    return result.budgets
 
 
-def usage(_: ControlCall, params: p.ReadUsageParams) -> Script[r.PlainAnswer]:
+def usage(_: ControlCall, params: p.ReadUsageParams) -> Script[Usage]:
     return ask(r.ReadUsage(params.by, params.since, params.limit))
 
 
-def shared_budgets(_: ControlCall, params: p.SharedBudgetsParams) -> Script[r.PlainAnswer]:
+def shared_budgets(_: ControlCall, params: p.SharedBudgetsParams) -> Script[Budgets]:
     return ask(r.ReadSharedBudgets(params.limits))

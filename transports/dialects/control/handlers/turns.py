@@ -29,6 +29,7 @@ from transports.dialects.kit.script import (
 )
 from transports.dialects.kit.turn_endings import send_input
 from transports.jsonrpc import JsonObject
+from transports.supervisor_answers import SettingsMade
 
 BUSY = frozenset({"starting", "running", "waiting", "interrupting"})
 
@@ -62,7 +63,7 @@ def compact(call: ControlCall, params: p.CompactParams) -> Script[AcceptedInput 
     return (yield from send_input(conversation, message))
 
 
-def _own_settings(conversation: ConversationId, values: p.SettingValues) -> Script[r.SettingsMade | None]:
+def _own_settings(conversation: ConversationId, values: p.SettingValues) -> Script[SettingsMade | None]:
     """Compute a turn's own settings; None if it has those of the conversation."""
     if not values.set_values:
         return None

@@ -313,8 +313,8 @@ def test_no_value_of_a_variable_or_a_header_is_stored(harness: EngineHarness) ->
     decide(one, Decision.APPROVED, kind=ev.McpToolCallApprovalRequest)
     one.result(begun)
     listed = describe_servers(harness.engine.client_servers.servers_of(one.conversation))
-    assert SECRET not in json.dumps(listed)
-    assert listed[2]["url"] == "http://127.0.0.1:1/mcp"
+    assert SECRET not in str(listed)
+    assert listed.servers[2].url == "http://127.0.0.1:1/mcp"
     harness.stop()
     try:
         assert files_with(harness.home, SECRET) == []
