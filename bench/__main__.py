@@ -138,6 +138,7 @@ def doors_part(directory: Path) -> list[Figure]:
                 )
         rows.append(bridge_start())
         rows += bridges.turns(staged)
+        rows += bridges.first_turns(directory, staged.base_url)
         rows += peer_rows(
             "greenroom mcp",
             Workload(

@@ -15,6 +15,7 @@ ORDER = re.compile(r"^([a-z_/]+) {2,}\S", re.MULTILINE)
 WALLS = {
     "supervisor/agents/own": {
         "supervisor/engine/engine.py": "makes the agent",
+        "supervisor/engine/load_ahead.py": "loads it before the first turn",
         "supervisor/cli/mcp_servers.py": "tries a server without a daemon",
     },
     "supervisor/agents/acp": {

@@ -26,6 +26,7 @@ class Switchboard:
     def __init__(self) -> None:
         self._lines: dict[ConnectionId, _Line] = {}
         self.on_leave: Callable[[], None] = lambda: None  # never waits
+        self.on_introduce: Callable[[], None] = lambda: None  # never waits
 
     def join(self, client: Client, address: Address[ConnectionNews]) -> None:
         self._lines[client.connection] = _Line(client, address)
@@ -34,6 +35,7 @@ class Switchboard:
         """Change the name of a connection's client."""
         if client.connection in self._lines:
             self._lines[client.connection].client = client
+            self.on_introduce()
 
     def leave(self, connection: ConnectionId) -> None:
         if self._lines.pop(connection, None) is not None:

@@ -21,7 +21,7 @@ SETTINGS = {"settings"}
 
 
 @cache
-def _checkpoint() -> TypeAdapter[Facts]:
+def checkpoint_adapter() -> TypeAdapter[Facts]:
     """The adapter for checkpoints, built at the first use: an idle daemon needs none."""
     return TypeAdapter(Facts)
 
@@ -36,7 +36,7 @@ def head_of(state: State) -> Head:
         state=condition(state).value,
         preview=title_or_preview(facts),
         settings=settings,
-        checkpoint=b'{"settings":%b,%b' % (settings, _checkpoint().dump_json(facts, exclude=SETTINGS)[1:]),
+        checkpoint=b'{"settings":%b,%b' % (settings, checkpoint_adapter().dump_json(facts, exclude=SETTINGS)[1:]),
         checkpoint_seq=facts.seq,
         created=facts.created,
         updated=facts.updated,
@@ -72,7 +72,7 @@ def restore(
     kept: tuple[KeptText, ...] = (),
 ) -> State:
     """The state that the journal holds: the checkpoint, every event after it, and the text that was not finished."""
-    facts = _upgrade(_checkpoint().validate_json(head.checkpoint)) if head else empty_facts(conversation)
+    facts = _upgrade(checkpoint_adapter().validate_json(head.checkpoint)) if head else empty_facts(conversation)
     checkpoint, unchecked = facts.seq, 0
     for record in records:
         if record.seq > facts.seq:

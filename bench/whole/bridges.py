@@ -9,10 +9,13 @@ from bench.whole.floors import timed_ms
 from bench.whole.peer import McpClient, Message
 from bench.whole.rows import Figure, p50, p99
 from bench.whole.stage import DaemonAndModel
+from tests.faults.daemon_harness import DaemonHarness, served_by, until
 
 TURNS, WARM = 200, 20
+LIVES, LATER = 5, 20  # daemons, and conversations of each after its first
 GREENROOM = str(Path(sys.executable).with_name("greenroom"))
 SAYS = "say x"
+NEW: Message = {"name": "codex", "arguments": {"prompt": SAYS}}
 Turn = Callable[[], object]
 
 
@@ -32,12 +35,36 @@ def turns(stage: DaemonAndModel) -> list[Figure]:
     ]
 
 
-def mcp_turn(client: McpClient) -> Turn:
-    """A turn of a conversation that this client has begun."""
+def first_turns(home: Path, base_url: str) -> list[Figure]:
+    """The first conversation of a daemon's life next to its later ones, over `greenroom mcp`."""
+    lives = [conversations_ms(home / f"life-{life}", base_url) for life in range(LIVES)]
+    first, later = p50([taken[0] for taken in lives]), p50([p50(taken[1:]) for taken in lives])
+    what = "`greenroom mcp`: first conversation of a daemon's life, p50"
+    return [Figure(what, first, "ms", later, "later ones", "≤ 3 times")]
+
+
+def conversations_ms(home: Path, base_url: str) -> list[float]:
+    """The times of conversations with one turn each, from when the daemon has loaded what they need."""
+    with (
+        DaemonHarness(home, served_by(base_url)) as harness,
+        McpClient([GREENROOM, "mcp"], harness.environ, harness.home) as client,
+    ):
+        initialize(client)
+        log = Path(harness.paths.log_file)
+        until(lambda: b"agent.loaded" in log.read_bytes(), "the daemon has not loaded its agent")
+        return [timed_ms(lambda: client.call("tools/call", NEW)) for _ in range(1 + LATER)]
+
+
+def initialize(client: McpClient) -> None:
     info = {"name": "bench", "version": "1"}
     client.call("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info})
     client.say({"method": "notifications/initialized"})
-    begun = client.call("tools/call", {"name": "codex", "arguments": {"prompt": SAYS}})
+
+
+def mcp_turn(client: McpClient) -> Turn:
+    """A turn of a conversation that this client has begun."""
+    initialize(client)
+    begun = client.call("tools/call", NEW)
     thread = begun["structuredContent"]["threadId"]
     said: Message = {"name": "codex-reply", "arguments": {"threadId": thread, "prompt": SAYS}}
     return lambda: client.call("tools/call", said)

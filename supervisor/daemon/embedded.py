@@ -85,6 +85,7 @@ class Embedded:
             signal.signal(wanted, self._end_by_signal)
         self._wakeup.hear_signals()
         self._engine.start()
+        self._switchboard.on_introduce = self._engine.load_ahead
         try:
             self._serve(dialect, options)
             self._engine.wind_down(0.0, self._wakeup, SignalFlag())

@@ -92,6 +92,7 @@ class Daemon:
         )
         self._engine.start()
         self._undo.append(("engine", self._engine.stop))
+        self._switchboard.on_introduce = self._engine.load_ahead
         self._services = Services(self._engine, self._switchboard, self.identity, self.ask_down, self._reread)
         connection_deps = ConnectionDeps(
             self._engine.registry,

@@ -46,6 +46,7 @@ from supervisor.engine.chores import Chores
 from supervisor.engine.health import Health, Look
 from supervisor.engine.indexing import Indexing
 from supervisor.engine.late import Late, LateBackend
+from supervisor.engine.load_ahead import load_ahead
 from supervisor.engine.recent_events import RecentEvents
 from supervisor.engine.retention_timer import RetentionTimer
 from supervisor.engine.runner import Runner
@@ -122,6 +123,7 @@ class Engine:
         self._busy = busy
         self._senders = count(1)
         self._undo: list[tuple[str, Callable[[], bool | None]]] = []
+        self._loading_ahead: asyncio.Task[None] | None = None
         self._ledger_lock = threading.Lock()
         self._made_ledger: Ledger | None = None
         self._staff: list[Actor[Any]] = []  # actors that all others depend on
@@ -335,6 +337,11 @@ class Engine:
             start=self._start_session,
         )
 
+    def load_ahead(self) -> None:
+        """Load what the first turn would wait for, unless that has begun. On the loop."""
+        if self._loading_ahead is None:
+            self._loading_ahead = self.loop.loop.create_task(load_ahead(self.agent), name="load-ahead")
+
     def _start_session(self, actor: Actor[Message], **context: str) -> Ref[Message]:
         """Start a session, and load the agent meanwhile, because a conversation that comes alive will have a turn."""
         self.agent.prepare()
@@ -360,6 +367,8 @@ class Engine:
         )
 
     async def _stop_agents(self) -> None:
+        if self._loading_ahead is not None:
+            self._loading_ahead.cancel()
         await self.runner.close()
         await self._turn_hook.close()
         if others := await self.third_party_agents.settled():

@@ -3,7 +3,9 @@
 Belongs to the loop.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -24,6 +26,9 @@ from supervisor.agents.spending.prices import price_of
 from supervisor.config.load import LoadedConfig
 from supervisor.config.providers import Provider, choose_provider, provider_named
 from supervisor.config.whole_config import Config
+
+if TYPE_CHECKING:
+    import httpx
 
 DEMO = "demo"
 MOST_CHOICES = 256  # choices of conversations at work, each with a key and some lines of config
@@ -105,14 +110,13 @@ class Models:
     async def aclose(self) -> None:
         await self._questions.aclose()
 
-    def prepare(self) -> None:
-        """Load the client's modules, on the loop, ahead of the first turn. The demo model needs none."""
+    def prepare(self) -> "asyncio.Task[httpx.AsyncClient] | None":
+        """Begin to build the client, on the loop, ahead of the first turn. The demo model needs none."""
         try:
             foreseen = choose_provider(self._loaded().config, self._environ).provider
         except ConfigError:
-            return  # reported when a turn asks for it
-        if foreseen.id != DEMO:
-            self._client.prepare()
+            return None  # reported when a turn asks for it
+        return self._client.prepare() if foreseen.id != DEMO else None
 
     def notice(self, conversation: ConversationId, settings: Settings) -> str | None:
         """A message to the person about our choice of the model, once; None if the person made the choice."""

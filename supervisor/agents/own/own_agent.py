@@ -6,7 +6,7 @@ Imported when the first conversation comes alive, see engine/late.py, in a worke
 import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
@@ -40,6 +40,9 @@ from supervisor.disk.search_paths import drop_writable_entries, writable_folders
 from supervisor.work.jobs.jobs import BackgroundJobs, end_event
 from supervisor.work.processes.processes import Processes
 from supervisor.work.sandbox.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    import httpx
 
 DEFAULTS: dict[str, Literal[Decision.DENIED, Decision.ABORT]] = {"denied": Decision.DENIED, "abort": Decision.ABORT}
 
@@ -82,9 +85,9 @@ class OwnAgent:
         )
         self.backend = self._make_backend()
 
-    def prepare(self) -> None:
-        """Begin the work that the first turn would otherwise wait for."""
-        self._models.prepare()
+    def prepare(self) -> "asyncio.Task[httpx.AsyncClient] | None":
+        """Begin the work that the first turn would otherwise wait for. On the loop."""
+        return self._models.prepare()
 
     def reload(self) -> None:
         """Use the present config from the next turn on."""
