@@ -4,7 +4,7 @@ VENV   := .venv
 RUN    := $(VENV)/bin/
 READY  := $(VENV)/.ready
 
-.PHONY: help setup demo test check format lint types reference reference-check soak bench judges wires lock clean
+.PHONY: help setup demo quick test check format lint types reference reference-check soak bench judges wires lock clean
 .DEFAULT_GOAL := help
 
 help: ## what there is
@@ -26,6 +26,10 @@ demo: $(READY) ## a tour with the built-in model: no key, no network
 test: $(READY) ## the whole test suite, on all cores
 	@echo "==> tests" && $(RUN)python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
+quick: $(READY) ## what a change to a core or a dialect needs, in under a minute
+	@echo "==> actors, transports, architecture" && $(RUN)python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder \
+		tests/actors tests/transports tests/test_architecture.py --ignore tests/transports/bridge/test_real_daemon.py
+
 format: $(READY) ## format the code
 	@$(RUN)ruff format . && $(RUN)ruff check --fix --quiet .
 
@@ -46,6 +50,7 @@ check: lint types reference-check test ## everything that must be green: format,
 
 soak: $(READY) ## the long repetitions of the fault tests
 	@$(RUN)python -m pip install --quiet --disable-pip-version-check 'atheris==3.0.0' || echo "no atheris for this Python: fuzzing by coverage is left out"
+	@echo "==> properties, with a thousand examples" && $(RUN)python -m pytest -q -m "hypothesis and not soak" --hypothesis-profile thorough --timeout 1800 -n auto
 	@echo "==> side by side: most of them wait" && $(RUN)python -m pytest -m "soak and not quiet" --timeout 1800 -n 3 --maxschedchunk 1
 	@echo "==> one after the other: they measure" && $(RUN)python -m pytest -m "soak and quiet" --timeout 1800 --add-to-report
 

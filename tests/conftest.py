@@ -1,6 +1,7 @@
 """Fixtures that every test may use, who begins first, and a warden for the case that the run is killed."""
 
 import os
+import sys
 from collections import Counter
 
 import pytest
@@ -12,8 +13,14 @@ pytest_plugins = ["tests.faults.reporting"]
 
 warden.watch()
 
+# Every worker imports every test, and tests start a thousand interpreters: all of them read compiled modules, also
+# where the environment says that none are written.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # How long an example takes says how busy the machine is, and nothing of what is tried.
-settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=30)
+settings.register_profile("thorough", settings.get_profile("any-machine"), max_examples=1000)  # for `make soak`
 settings.load_profile("any-machine")
 
 

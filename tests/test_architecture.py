@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -85,8 +86,18 @@ def modules(package: str) -> list[Path]:
     return sorted((ROOT / package).rglob("*.py"))
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree_of(path)))
+
+
 def imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -110,24 +121,25 @@ def folder_of(path: Path) -> str:
 
 def imported_files(path: Path) -> Iterator[Path]:
     """The files of ours that a file imports anything of, wherever in it the import stands."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         else:
             continue
-        yield from (file for name in names for file in files_of(name))
+        yield from filter(None, map(file_of, names))
 
 
-def files_of(name: str) -> Iterator[Path]:
+@cache
+def file_of(name: str) -> Path | None:
     """The module of this name, or the one that has this name in it."""
     for candidate in (name, name.rpartition(".")[0]):
         place = ROOT / candidate.replace(".", "/")
         for file in (place.with_suffix(".py"), place / "__init__.py"):
             if candidate and file.is_file():
-                yield file
-                return
+                return file
+    return None
 
 
 # The entry points of programs, which nobody imports, belong to no room.
@@ -199,13 +211,13 @@ def test_every_module_says_what_it_owns() -> None:
         str(path.relative_to(ROOT))
         for package in PACKAGES
         for path in modules(package)
-        if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        if not ast.get_docstring(tree_of(path))
     ]
     assert not silent
 
 
 def opens_files(path: Path) -> bool:
-    return any(is_opening(node) for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    return any(map(is_opening, nodes_of(path)))
 
 
 def is_opening(node: ast.AST) -> bool:

@@ -86,12 +86,14 @@ from tests.actors.conversation import words as w
 from tests.actors.conversation.model import Story
 from tests.support.core_driver import SETTINGS, Core, said, with_limits
 
+pytestmark = pytest.mark.long(takes_s=10)
+
 LIMITS = with_limits(window_records=4, page_records=3, queue=6)
 OTHER = SETTINGS.model_copy(update={"model": "model-b"})
 CLIENTS = st.sampled_from(["ann", "ben", "cem"])
 DECISIONS = st.sampled_from(list(Decision))
 ORDINARY = settings(
-    max_examples=520,
+    max_examples=280,  # all situations of EXPECTED come up, the rarest four times
     stateful_step_count=60,
     phases=(Phase.generate, Phase.shrink),
     derandomize=True,
