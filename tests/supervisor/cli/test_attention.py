@@ -1,5 +1,6 @@
 """The bell and the window's title: a question is heard by somebody who looks elsewhere, and seen in the title."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -9,9 +10,10 @@ from actors.vocabulary import events as ev
 from supervisor.cli.kit import approval_text
 from supervisor.cli.show.attention import LONG_S, THERE_S, Attention
 from tests.supervisor.cli.emulator import Emulator
-from tests.supervisor.cli.place import Place
+from tests.supervisor.cli.place import Place, Terminal
 
 YES_NO = "abort (ends the turn) + Enter"
+HINT = "type to join in"
 LOOKS_AWAY, LOOKS_BACK = "\x1b[O", "\x1b[I"
 
 
@@ -80,6 +82,30 @@ def test_every_kind_of_question_counts_as_one() -> None:
     assert all(approval_text.is_approval_request({"type": kind}) for kind in ev.APPROVAL_REQUESTS)
 
 
+def turn_to(terminal: Terminal, focus: str) -> None:
+    """Tell the program where the person looks; return when it has read that."""
+    terminal.send(f"{focus}x")
+    terminal.expect("> x")
+    terminal.send("\x7f")
+    terminal.expect(HINT)
+
+
+@contextmanager
+def held(place: Place, *gates: str) -> Iterator[None]:
+    """Pipes that `run cat` waits for."""
+    for gate in gates:
+        os.mkfifo(place.work / gate)
+    try:
+        yield
+    finally:
+        for gate in gates:
+            (place.work / gate).unlink()
+
+
+def let_go(place: Place, gate: str) -> None:
+    (place.work / gate).write_text("")
+
+
 @pytest.mark.parametrize(
     ("one", "two", "sandbox"),
     [
@@ -90,28 +116,32 @@ def test_every_kind_of_question_counts_as_one() -> None:
 def test_a_question_rings_and_shows_in_the_title_until_it_is_answered(
     place: Place, one: str, two: str, sandbox: str
 ) -> None:
-    script = f"run sleep 0.5; then {one}; then run sleep 0.3; then {two}; then say thanks"
-    terminal = place.terminal("run", script, "--sandbox", sandbox, "--name", f"ring-{sandbox}")
-    terminal.expect("$ sleep 0.5")
-    terminal.send(LOOKS_AWAY)
-    for count in (1, 2):
-        terminal.expect(YES_NO)
-        assert terminal.bells == count
-        assert terminal.title == f"? ring-{sandbox} asks (greenroom)"
-        terminal.send("yes\r" if count == 1 else f"{LOOKS_BACK}no\r")
-        terminal.expect("\x1b]0;ring")
-    assert terminal.end() == 13
+    script = f"run cat first; then {one}; then run cat second; then {two}; then say thanks"
+    with held(place, "first", "second"):
+        terminal = place.terminal("run", script, "--sandbox", sandbox, "--name", f"ring-{sandbox}")
+        terminal.expect("$ cat first")
+        turn_to(terminal, LOOKS_AWAY)
+        for count, gate, answer in ((1, "first", "yes"), (2, "second", f"{LOOKS_BACK}no")):
+            let_go(place, gate)
+            terminal.expect(YES_NO)
+            assert terminal.bells == count
+            assert terminal.title == f"? ring-{sandbox} asks (greenroom)"
+            terminal.send(f"{answer}\r")
+            terminal.expect("\x1b]0;ring")
+        assert terminal.end() == 13
     assert terminal.bells == 2
     assert terminal.title == ""
 
 
 def test_somebody_who_looks_at_the_window_hears_nothing(place: Place) -> None:
-    terminal = place.terminal("run", "run sleep 0.5; then ask touch bell; then say thanks")
-    terminal.expect("$ sleep 0.5")
-    terminal.send(LOOKS_BACK)
-    terminal.expect(YES_NO)
-    terminal.send("no\r")
-    assert terminal.end() == 13
+    with held(place, "first"):
+        terminal = place.terminal("run", "run cat first; then ask touch bell; then say thanks")
+        terminal.expect("$ cat first")
+        turn_to(terminal, LOOKS_BACK)
+        let_go(place, "first")
+        terminal.expect(YES_NO)
+        terminal.send("no\r")
+        assert terminal.end() == 13
     assert terminal.bells == 0
     assert "\x1b[I" not in terminal.screen
 

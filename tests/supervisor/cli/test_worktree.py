@@ -165,6 +165,7 @@ def test_what_is_not_there_is_told(place: Place, shop: Path) -> None:
 def test_a_word_that_stands_for_several_conversations_is_ambiguous(place: Place, shop: Path, tmp_path: Path) -> None:
     begun(place, shop, "--worktree", "fix")
     known = place.json("inspect", "@last")["id"]
+    place.run("rename", known, "")  # a name is one conversation's alone
     beginning, other = known[:8], f"{known[:-1]}{'0' if known[-1] != '0' else '1'}"
     (tmp_path / "other.jsonl").write_text(place.said("export", known).replace(known, other))
     place.run("import", str(tmp_path / "other.jsonl"))
