@@ -23,6 +23,7 @@ PIECE = 32 * 1024
 WARM = 24 * MIB
 LATENCY_S = 4.0  # of one measurement
 WORDS_PER_S = 50
+SMALL_MS, TOLERANT_MS = 100.0, 1000.0  # of one word; the second where the suite's other workers share the machine
 
 
 @pytest.fixture
@@ -106,7 +107,7 @@ class Drain:
         self._sock.close()
 
 
-def pass_by(daemon: DaemonProcess, total: int) -> None:
+def pass_by(daemon: DaemonProcess, total: int, at_least_ms: float) -> None:
     """Send so many bytes of events past a stopped reader; a second reads them, a third is not delayed."""
     client = daemon.connect()
     one = client.create()
@@ -127,18 +128,19 @@ def pass_by(daemon: DaemonProcess, total: int) -> None:
         with never_reading(daemon, one):
             after = min((latencies(client, int(LATENCY_S * WORDS_PER_S / 2)) for _ in range(3)), key=p99)
     print(f"{grown / MIB:.1f} MiB; p99 in ms: {p99(alone):.1f}, meanwhile {p99(beside):.1f}, after {p99(after):.1f}")
-    assert p99(after) < max(3 * p99(alone), 100), "two that never read delay nobody"
+    assert p99(after) < max(3 * p99(alone), at_least_ms), "two that never read delay nobody"
 
 
 @pytest.mark.timeout(120)
 def test_64_megabytes_pass_a_reader_that_never_reads(ticking: DaemonProcess) -> None:
-    pass_by(ticking, 64 * MIB)
+    pass_by(ticking, 64 * MIB, TOLERANT_MS)
 
 
 @pytest.mark.soak
+@pytest.mark.quiet
 @pytest.mark.timeout(1800)
 def test_a_gigabyte_passes_a_reader_that_never_reads(ticking: DaemonProcess) -> None:
-    pass_by(ticking, 1024 * MIB)
+    pass_by(ticking, 1024 * MIB, SMALL_MS)
 
 
 # --- coming and going
