@@ -56,22 +56,25 @@ def last_request(server: NarrowServer) -> str:
     return json.dumps(server.requests[-1].body, ensure_ascii=False)
 
 
-def test_of_500_turns_in_a_window_of_16000_tokens_all_words_of_the_person_are_in_the_last_request(
-    harness: EngineHarness, narrow: NarrowServer
+@pytest.mark.parametrize(
+    ("turns", "window"), [(150, SMALL), pytest.param(500, WINDOW, marks=[pytest.mark.soak, pytest.mark.timeout(120)])]
+)
+def test_all_words_of_a_person_are_in_the_last_request_after_hundreds_of_turns(
+    tmp_path: Path, turns: int, window: int
 ) -> None:
-    talk = harness.talk()
-    for number in range(500):
-        talk.ask(words(number))
-        harness.recorder.forget()
-    last = last_request(narrow)
-    assert [number for number in range(500) if words(number) not in last] == []
-    assert max(narrow.counted) <= WINDOW
-    assert narrow.refused == 0
-    assert 2 <= narrow.summed_up <= 40
-    summary = talk.summary()
-    assert summary.context_window == WINDOW
-    assert summary.context_tokens is not None
-    assert abs(summary.context_tokens - narrow.counted[-1]) < 100
+    with a_talk(tmp_path, window=window) as (narrow, harness, talk):
+        for number in range(turns):
+            talk.ask(words(number))
+            harness.recorder.forget()
+        last = last_request(narrow)
+        assert [number for number in range(turns) if words(number) not in last] == []
+        assert max(narrow.counted) <= window
+        assert narrow.refused == 0
+        assert 2 <= narrow.summed_up <= 40
+        summary = talk.summary()
+        assert summary.context_window == window
+        assert summary.context_tokens is not None
+        assert abs(summary.context_tokens - narrow.counted[-1]) < 100
 
 
 def fill(talk: Talk, turns: int) -> None:
