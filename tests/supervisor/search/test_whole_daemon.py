@@ -27,9 +27,10 @@ def is_read(client: ControlClient, query: str) -> bool:
     """True if a search knows all events. A busy daemon answers with those that it has read by then."""
     try:
         return bool(client.ask("conversation/search", query=query)["read"] == 1.0)
-    except Refused as refused:  # a search saw the damage before the index did
-        assert refused.code == "storage_failed"
-        return False
+    except Refused as refused:
+        if refused.code != "storage_failed":
+            raise
+        return False  # a search saw the damage before the index did
 
 
 def hits_of(client: ControlClient, query: str, **more: object) -> list[dict[str, Any]]:
