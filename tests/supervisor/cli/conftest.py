@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from tests.supervisor.cli.place import Place, a_place
 @pytest.fixture(scope="session", autouse=True)
 def signals_are_heard() -> Iterator[None]:
     """Restore signals that programs inherit as ignored: Ctrl-C below `&`, the end of a terminal below nohup."""
-    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    usual: dict[signal.Signals, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
     ignored = [number for number in usual if signal.getsignal(number) is signal.SIG_IGN]
     for number in ignored:
         signal.signal(number, usual[number])
