@@ -76,6 +76,7 @@ MAY_OPEN = {
     "supervisor/config/load.py": "the config",
     "supervisor/config/single_settings.py": "the config",
     "supervisor/config/stored_keys.py": "the keys, for requests to providers alone",
+    "supervisor/services/history_files.py": "histories that a person exports and imports: each line must be an event",
     "transports/address.py": "the folder of a socket",
     "transports/dialects/mcp/protocol/offline_answers.py": "our own table",
     "transports/stdio.py": "the streams of a bridge",

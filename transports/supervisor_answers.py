@@ -48,12 +48,8 @@ class ApprovalPlaces(Struct, frozen=True):
     places: tuple[tuple[int, float] | None, ...]
 
 
-class ExportPiece(Struct, frozen=True):
-    lines: Annotated[tuple[str, ...], Meta(description="JSON lines: first a head, then an event each.")]
-    next_cursor: Annotated[str | None, Meta(description="For the next piece; null after the last.")] = None
-    partial: Annotated[
-        bool, Meta(description="The last line is not whole: the first of the next piece goes on with it.")
-    ] = False
+class ExportedHistory(Struct, frozen=True):
+    lines: Annotated[int, Meta(description="How many lines the file has: a head, then an event each.")]
 
 
 class StoredConversation(Struct, frozen=True):
@@ -70,12 +66,6 @@ class ImportedConversation(Struct, frozen=True):
         tuple[SettingChange, ...],
         Meta(description="The settings in which it differs from its file: `before` is the file's."),
     ]
-
-
-class Uploaded(Struct, frozen=True):
-    """With `more`: nothing is stored yet."""
-
-    lines: Annotated[int, Meta(description="How many have come so far.")]
 
 
 Source = Literal["user", "agent", "reasoning", "command", "output", "name"]
@@ -441,10 +431,9 @@ SupervisorAnswer = (
     | HistoryRead
     | NewsRead
     | ApprovalPlaces
-    | ExportPiece
+    | ExportedHistory
     | StoredConversation
     | ImportedConversation
-    | Uploaded
     | SearchHits
     | Jobs
     | Job

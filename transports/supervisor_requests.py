@@ -23,7 +23,7 @@ from transports.supervisor_answers import (
     Clients,
     ConfigValue,
     DaemonStatus,
-    ExportPiece,
+    ExportedHistory,
     FoundFiles,
     HistoryRead,
     ImportedConversation,
@@ -42,7 +42,6 @@ from transports.supervisor_answers import (
     SingleCommandResult,
     StoppingDaemon,
     StoredConversation,
-    Uploaded,
     Usage,
 )
 
@@ -171,25 +170,19 @@ class Fork(Query[StoredConversation], frozen=True):
     by: str = ""
 
 
-class Export(Query[ExportPiece], frozen=True):
-    """A piece of the JSON lines. `cursor`: the `next_cursor` of the previous piece."""
+class Export(Query[ExportedHistory], frozen=True):
+    """Write the history into an empty file of the client's."""
 
     conversation: ConversationId
-    cursor: str | None = None
+    file: str
 
 
-class Import(Query[ImportedConversation | Uploaded], frozen=True):
-    """Uploaded while `more` follow. `partial`: the last line continues in the next request.
+class Import(Query[ImportedConversation], frozen=True):
+    """Store the history in a file. `settings`: the person's present ones."""
 
-    `settings`: the person's present ones, in the last request of an import.
-    """
-
-    lines: tuple[str, ...]
-    settings: Settings | None = None
+    file: str
+    settings: Settings
     new_id: ConversationId | None = None
-    upload: str | None = None
-    more: bool = False
-    partial: bool = False
 
 
 class ReadUsage(Query[Usage], frozen=True):

@@ -25,7 +25,6 @@ class Switchboard:
 
     def __init__(self) -> None:
         self._lines: dict[ConnectionId, _Line] = {}
-        self.on_leave: Callable[[], None] = lambda: None  # never waits
         self.on_introduce: Callable[[], None] = lambda: None  # never waits
 
     def join(self, client: Client, address: Address[ConnectionNews]) -> None:
@@ -38,8 +37,7 @@ class Switchboard:
             self.on_introduce()
 
     def leave(self, connection: ConnectionId) -> None:
-        if self._lines.pop(connection, None) is not None:
-            self.on_leave()
+        self._lines.pop(connection, None)
 
     def post(self, connection: ConnectionId, message: ReplyTo | EndSubscription) -> None:
         self._tell(connection, NewsPosted(message))

@@ -31,6 +31,7 @@ sys.path.insert(0, str(ROOT))
 from tests.faults import daemon_harness  # noqa: E402  # behind the line that finds them
 from tests.faults.caller import Caller, Refused  # noqa: E402
 from tests.faults.daemon_harness import DaemonHarness, served_by  # noqa: E402
+from tests.support.history_files import exported, file_of  # noqa: E402
 
 KIB, MIB = 1 << 10, 1 << 20
 SIZES = (10 * KIB, MIB, 8 * MIB, 16 * MIB)
@@ -41,7 +42,6 @@ PAGE = 256  # events
 PING_S = 0.002
 PARKED_S = 3
 HELD_UP_MS = 3.0
-PIECE = 4 * MIB  # of an import in one request
 IDLE = f"[greenroom]\nidle_park_seconds = {PARKED_S}\n"
 
 Json = dict[str, Any]
@@ -101,20 +101,13 @@ def many_events(count: int) -> Iterator[tuple[str, Json, str]]:
 
 
 def import_history(caller: Caller, bodies: Iterator[tuple[str, Json, str]]) -> str:
-    """Import a history under a new id, in requests of a few MiB."""
+    """Import a history under a new id."""
     seed = caller.create()
-    exported = caller.call("conversation/export", conversation=seed)["lines"]
-    header, first = json.loads(exported[0]), [json.loads(line) for line in exported[1:]]
+    exported_lines = exported(caller, seed)
+    header, first = json.loads(exported_lines[0]), [json.loads(line) for line in exported_lines[1:]]
     header["head"]["conversation"] = f"{seed[:-4]}feed"
-    piece: list[str] = []
-    size = 0
-    for line in lines_of(header, first, bodies):
-        piece.append(line)
-        size += len(line)
-        if size > PIECE:
-            caller.call("conversation/import", lines=piece, upload="1", more=True)
-            piece, size = [], 0
-    return str(caller.start("conversation/import", lines=piece, upload="1", new_id=True).result(300)["conversation"])
+    with file_of(lines_of(header, first, bodies)) as file:
+        return str(caller.start("conversation/import", file=file, new_id=True).result(300)["conversation"])
 
 
 # --- probes ---------------------------------------------------------------------------------------------------------
@@ -325,13 +318,7 @@ def _page_back(caller: Caller, conversation: str) -> int:
 
 
 def _export(caller: Caller, conversation: str) -> int:
-    cursor, seen = None, 0
-    while True:
-        piece = caller.call("conversation/export", conversation=conversation, cursor=cursor)
-        seen += len(piece["lines"])
-        cursor = piece["next_cursor"]
-        if cursor is None:
-            return seen
+    return len(exported(caller, conversation))
 
 
 def measure(sizes: Sequence[int]) -> Json:

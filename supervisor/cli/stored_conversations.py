@@ -2,13 +2,13 @@
 
 import os
 import shlex
+import shutil
 import sys
 import tempfile
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
 from actors.vocabulary.visible_text import visible
@@ -25,7 +25,8 @@ from supervisor.cli.setting import OPTIONS, settings_of_options
 
 LONG_S = 120.0  # for a history of a hundred thousand events
 PREVIEW_CELLS = 60  # cells for the preview of a conversation
-PIECE_CHARACTERS = 1 << 16  # of up to twelve bytes; small, so that other clients are served in between
+LONGEST_S = 3600.0  # for a file of many gigabytes; Ctrl-C ends the wait
+PIECE_CHARACTERS = 1 << 16
 
 
 def inspect(chosen: Namespace) -> int:
@@ -93,34 +94,26 @@ def remove(chosen: Namespace) -> int:
 
 def export(chosen: Namespace) -> int:
     with Control("export") as control:
+        conversation = ids.resolve_id(control, chosen.conversation)
+
+        def fill(file: str) -> int:
+            return int(control.call("conversation/export", LONGEST_S, conversation=conversation, file=file)["lines"])
+
         if chosen.file in {None, "-"}:
-            for text in _text_of(control, chosen.conversation):
-                sys.stdout.write(escape_unseen(text))
+            with tempfile.NamedTemporaryFile("r", encoding="utf-8", newline="\n") as filled:
+                fill(filled.name)
+                while text := filled.read(PIECE_CHARACTERS):
+                    sys.stdout.write(escape_unseen(text))
             return 0
-        count = _put(chosen.file, _text_of(control, chosen.conversation))
+        count = _put(chosen.file, fill)
     print(f"wrote {plural(count, 'line')} to {chosen.file}", file=sys.stderr)
     return 0
 
 
-def _text_of(control: Control, reference: str) -> Iterator[str]:
-    """The export in pieces, because a history, or even a line of it, may be too large for one message."""
-    conversation, cursor = ids.resolve_id(control, reference), None
-    while True:
-        piece = control.call("conversation/export", LONG_S, conversation=conversation, cursor=cursor)
-        yield "\n".join(piece["lines"]) + ("" if piece.get("partial") else "\n")
-        cursor = piece["next_cursor"]
-        if cursor is None:
-            return
-
-
 def import_(chosen: Namespace) -> int:
     cwd = directory(chosen.cwd)
-    pieces = _pieces(_read(chosen.file))
-    first = next(pieces)  # a file that can't be read is reported before anything else
-    with Control("import", environment=True) as control:
-        for piece, partial in chain([first], pieces):
-            _upload(control, lines=piece, upload="1", more=True, partial=partial)
-        made = _upload(control, lines=[], upload="1", new_id=chosen.new_id, cwd=cwd)
+    with _readable(chosen.file) as file, Control("import", environment=True) as control:
+        made = control.call("conversation/import", LONGEST_S, file=file, new_id=chosen.new_id, cwd=cwd)
     for change in made["changed"] if not chosen.json else ():
         print(f"greenroom: {_difference(change, made['conversation'], chosen.file)}", file=sys.stderr)
     print(json_text(made) if chosen.json else made["conversation"])
@@ -140,27 +133,6 @@ def _difference(change: Json, conversation: str, file: str) -> str:
     else:
         words = ["greenroom", "set", ids.short_id(conversation), f"{name}={change['before']}"]
     return f"{told}; to take it: {shlex.join(words)}"
-
-
-def _upload(control: Control, **params: object) -> Json:
-    return control.call("conversation/import", LONG_S, **params)
-
-
-def _pieces(lines: Iterable[str]) -> Iterator[tuple[list[str], bool]]:
-    """Pieces that each fit into a message, and whether the last line continues in the next piece."""
-    piece: list[str] = []
-    size = 0
-    for line in lines:
-        if piece and size + len(line) > PIECE_CHARACTERS:
-            yield piece, False
-            piece, size = [], 0
-        start = 0
-        while len(line) - start > PIECE_CHARACTERS:
-            yield [line[start : start + PIECE_CHARACTERS]], True
-            start += PIECE_CHARACTERS
-        piece.append(line[start:])
-        size += len(line) - start
-    yield piece, False
 
 
 def _look_up(control: Control, references: list[str]) -> dict[str, str]:
@@ -210,16 +182,13 @@ def _confirm(control: Control, targets: dict[str, str]) -> dict[str, str]:
     return found
 
 
-def _put(path: str, texts: Iterable[str]) -> int:
-    """Write the file, whole or not at all, and readable by its owner only; return the number of lines."""
-    count = 0
+def _put(path: str, fill: Callable[[str], int]) -> int:
+    """Make the file, whole or not at all, and readable by its owner only; return the number of lines."""
     try:
-        handle, draft = tempfile.mkstemp(dir=Path(path).parent, prefix=".greenroom-")
+        handle, draft = tempfile.mkstemp(dir=Path(path).absolute().parent, prefix=".greenroom-")
+        os.close(handle)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                for text in texts:
-                    file.write(text)
-                    count += text.count("\n")
+            count = fill(draft)
             Path(draft).replace(path)
         except BaseException:
             Path(draft).unlink()
@@ -229,12 +198,27 @@ def _put(path: str, texts: Iterable[str]) -> int:
     return count
 
 
-def _read(path: str) -> Iterator[str]:
-    """The lines of the file that are not blank. U+2028 does not end a line."""
+@contextmanager
+def _readable(path: str) -> Iterator[str]:
+    """The whole path of the file, or of a copy of what comes from a pipe, for as long as the block lasts."""
+    if path != "-" and Path(path).is_file():
+        with _reading(path), Path(path).open("rb"):
+            whole = str(Path(path).absolute())
+        yield whole
+        return
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="\n") as copy:
+        with (
+            _reading(path),
+            nullcontext(sys.stdin) if path == "-" else Path(path).open(encoding="utf-8", newline="\n") as source,
+        ):
+            shutil.copyfileobj(source, copy)
+            copy.flush()
+        yield copy.name
+
+
+@contextmanager
+def _reading(path: str) -> Iterator[None]:
     try:
-        with nullcontext(sys.stdin) if path == "-" else Path(path).open(encoding="utf-8", newline="\n") as file:
-            for line in file:
-                if line.strip():
-                    yield line.rstrip("\r\n")
+        yield
     except (OSError, UnicodeDecodeError) as error:
         raise Problem(f"{path} can't be read: {getattr(error, 'strerror', None) or 'not UTF-8'}") from error

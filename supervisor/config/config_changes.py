@@ -10,7 +10,7 @@ from transports.supervisor_answers import KeyChange
 # Keys that count from the next start of the daemon; all others from the next conversation, turn or request.
 LIMITS_AT_THE_NEXT_START = (
     *("frame_bytes", "message_values", "connections", "live_sessions"),
-    *("queue_length", "queue_bytes", "event_bytes", "import_bytes", "environment_bytes", "environments_bytes"),
+    *("queue_length", "queue_bytes", "event_bytes", "environment_bytes", "environments_bytes"),
     *("answer_bytes", "answer_tool_calls", "answer_items", "answer_event_bytes", "answer_event_values"),
     *("answer_silent_bytes", "answer_head_bytes", "answer_headers", "refusal_bytes", "refusal_seconds"),
     *("transcripts", "transcripts_bytes"),

@@ -36,7 +36,8 @@ class LimitsTable(ConfigTable):
     )
     import_bytes: DiskBytes = Field(
         1024 * MIB,
-        description="Characters of all running imports together. They wait on disk.",
+        description="The largest file that is imported, in bytes. Its events take as much in the state directory "
+        "meanwhile.",
     )
     settings_bytes: Integer = Field(
         MIB,

@@ -1,4 +1,4 @@
-"""One conversation as JSON lines: exported from any journal, in pieces, and imported. Imports are not trusted.
+"""One conversation as JSON lines: exported from any journal, and imported. Imports are not trusted.
 
 Any thread; only `import_` writes, on the committing thread.
 """
@@ -6,25 +6,23 @@ Any thread; only `import_` writes, on the committing thread.
 import base64
 import json
 from collections.abc import Iterable, Iterator
-from itertools import takewhile
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from actors.messages.ports import Journal
-from actors.vocabulary.errors import InvalidInput, UnknownConversation, bad_cursor
+from actors.vocabulary.errors import InvalidInput, UnknownConversation
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.records import Head, Record
 from supervisor.journal.store import SqliteJournal
 
 FORMAT = 1
-PAGE = 500  # events of one piece; fewer if they are large
-PAGE_BYTES = 1 << 18  # the same in bytes: encoding more would keep other clients waiting
-LARGE = 1 << 20  # bytes; a longer event is split over several pieces
-PART = 1 << 18  # bytes of such an event in each piece
-CURSOR_LENGTH = 60  # three numbers of the largest in a journal
+PAGE = 500  # events that are read at once; fewer if they are large
+PAGE_BYTES = 1 << 18  # the same in bytes
+LARGE = 1 << 20  # bytes; a longer event is read in parts
+PART = 1 << 18  # bytes of such a part
 Model = TypeVar("Model", bound=BaseModel)
 Seq = Annotated[int, Field(ge=1, lt=1 << 62)]
 Count = Annotated[int, Field(ge=0, lt=1 << 62)]
@@ -81,98 +79,51 @@ class ExportedEvent(ExportLine):
     body: dict[str, Any]
 
 
-class ExportPosition(NamedTuple):
-    """The place between two pieces, and the last event of all. `offset`: bytes of the next event already exported."""
-
-    after_seq: int
-    last_seq: int
-    offset: int = 0
-
-
-def position_of(cursor: str) -> ExportPosition:
-    numbers = cursor.split("/")
-    if len(cursor) > CURSOR_LENGTH or len(numbers) not in {2, 3} or not all(map(str.isdecimal, numbers)):
-        raise bad_cursor(cursor)
-    return ExportPosition(*map(int, numbers))
-
-
-class ExportChunk(NamedTuple):
-    """A piece of an export. `partial`: its last line goes on in the next. `position`: of the next piece, or None."""
-
-    lines: list[str]
-    position: ExportPosition | None
-    partial: bool = False
-
-
 def export(journal: Journal, conversation: ConversationId) -> Iterator[str]:
-    """The whole conversation, line by line."""
-    position, begun = None, ""
-    while True:
-        lines, position, partial = next_chunk(journal, conversation, position)
-        lines[0] = begun + lines[0]
-        begun = lines.pop() if partial else ""
-        yield from lines
-        if position is None:
-            return
+    """Yield the text of the file, line by line; a long event in parts, so that it is never in memory whole.
 
-
-def next_chunk(journal: Journal, conversation: ConversationId, position: ExportPosition | None) -> ExportChunk:
-    """The next piece. An export ends with the event that was last at its beginning."""
-    lines = []
-    if position is None:
-        position, header = _beginning(journal, conversation)
-        lines.append(header)
-    if position.offset:
-        return _part(journal, conversation, position)
-    if position.after_seq < position.last_seq:
-        records = _next_records(journal, conversation, position)
-        small = list(takewhile(lambda record: not record.stored_bytes, records))
-        lines += [f"{_before_body(record)}{record.body.decode()}}}" for record in small]
-        if small:
-            position = position._replace(after_seq=small[-1].seq)
-        elif not lines:
-            return _part(journal, conversation, position, _before_body(records[0]))
-    return ExportChunk(lines, position if position.after_seq < position.last_seq else None)
-
-
-def _next_records(journal: Journal, conversation: ConversationId, position: ExportPosition) -> list[Record]:
-    page = journal.read(conversation, position.after_seq, PAGE, PAGE_BYTES, LARGE)
-    if page is None or page.first_seq > position.after_seq + 1:
-        raise UnknownConversation(f"{conversation} was removed or pruned while it was exported")
-    return [record for record in page.records if record.seq <= position.last_seq]
-
-
-def _part(journal: Journal, conversation: ConversationId, position: ExportPosition, before: str = "") -> ExportChunk:
-    """A part of a long event, from its stored bytes. The whole event is never in memory."""
-    seq = position.after_seq + 1
-    stored = journal.part(conversation, seq, position.offset, PART)
-    chunk = _characters(stored)
-    text = before + chunk.decode()
-    if len(stored) == PART:
-        return ExportChunk([text], position._replace(offset=position.offset + len(chunk)), partial=True)
-    return ExportChunk([text + "}"], ExportPosition(seq, position.last_seq) if seq < position.last_seq else None)
-
-
-def _characters(chunk: bytes) -> bytes:
-    """The chunk, without an incomplete character at its end."""
-    return chunk.decode(errors="ignore").encode() if len(chunk) == PART else chunk
-
-
-def _before_body(record: Record) -> str:
-    """The beginning of a line, up to the body, which is exported as it is stored: as JSON without a line break."""
-    fields = {"seq": record.seq, "ts": record.ts, "turn": record.turn, "type": record.type, "body": None}
-    return _line(fields).removesuffix("null}")
-
-
-def _beginning(journal: Journal, conversation: ConversationId) -> tuple[ExportPosition, str]:
+    It ends with the event that was last at its beginning.
+    """
     head, page = journal.head(conversation), journal.read(conversation, 0, 1)
     if head is None or page is None:
         raise UnknownConversation(f"no conversation {conversation}")
     fields = asdict(head)
     for name in ("settings", "checkpoint"):
         fields[name] = base64.b64encode(fields[name]).decode()
-    header = _line({"greenroom_export": FORMAT, "first_seq": page.first_seq, "head": fields})
-    return ExportPosition(page.first_seq - 1, head.last_seq), header
+    yield _line({"greenroom_export": FORMAT, "first_seq": page.first_seq, "head": fields}) + "\n"
+    after = page.first_seq - 1
+    while after < head.last_seq:
+        for record in _next_records(journal, conversation, after, head.last_seq):
+            yield from _line_of_event(journal, conversation, record)
+            after = record.seq
+
+
+def _next_records(journal: Journal, conversation: ConversationId, after: int, last: int) -> list[Record]:
+    page = journal.read(conversation, after, PAGE, PAGE_BYTES, LARGE)
+    if page is None or page.first_seq > after + 1:
+        raise UnknownConversation(f"{conversation} was removed or pruned while it was exported")
+    return [record for record in page.records if record.seq <= last]
+
+
+def _line_of_event(journal: Journal, conversation: ConversationId, record: Record) -> Iterator[str]:
+    """Yield an event with its body as it is stored: as JSON without a line break."""
+    fields = {"seq": record.seq, "ts": record.ts, "turn": record.turn, "type": record.type, "body": None}
+    before = _line(fields).removesuffix("null}")
+    if not record.stored_bytes:
+        yield f"{before}{record.body.decode()}}}\n"
+        return
+    yield before
+    offset = 0
+    while stored := journal.part(conversation, record.seq, offset, PART):
+        whole = _characters(stored)
+        yield whole.decode()
+        offset += len(whole)
+    yield "}\n"
+
+
+def _characters(chunk: bytes) -> bytes:
+    """The chunk, without an incomplete character at its end."""
+    return chunk.decode(errors="ignore").encode() if len(chunk) == PART else chunk
 
 
 class ImportedHistory(Struct, frozen=True):

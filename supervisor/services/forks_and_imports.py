@@ -23,8 +23,8 @@ from actors.vocabulary.setting_changes import changes
 from actors.vocabulary.settings import Settings
 from supervisor.disk.pins import pins_of
 from supervisor.journal.export import ImportedHistory, read_import
+from supervisor.services.history_files import SpooledRecords
 from supervisor.services.imported_events import imported_event, imported_facts, settings_in, withdrawing_events
-from supervisor.services.uploads import SpooledRecords
 
 PAGE = 1024
 NAME_LENGTH = 200  # as for names that clients give

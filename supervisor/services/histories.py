@@ -18,27 +18,21 @@ from actors.vocabulary.setting_changes import changes
 from actors.vocabulary.settings import Settings
 from supervisor.config.setting_values import Surroundings
 from supervisor.engine.engine import Engine
-from supervisor.journal.export import next_chunk, position_of, store_import
+from supervisor.journal.export import export, store_import
 from supervisor.journal.journal_errors import journal_error
 from supervisor.loop.awaiting import Awaited
 from supervisor.services.altered_settings import alter
 from supervisor.services.forks_and_imports import SettingsOfCopy, make_fork, replay_import
-from supervisor.services.uploads import SpooledRecords, Uploads
+from supervisor.services.history_files import HistoryFile, SpooledRecords, fill_file
 from transports import supervisor_requests as ask
-from transports.dialect import Client
-from transports.supervisor_answers import ExportPiece, HistoryRead, ImportedConversation, StoredConversation, Uploaded
-from transports.switchboard import Switchboard
+from transports.supervisor_answers import ExportedHistory, HistoryRead, ImportedConversation, StoredConversation
 
 SERVICES = ConnectionId("services")  # the sender of our own claims
 
 
 class Histories:
-    def __init__(self, engine: Engine, switchboard: Switchboard) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._switchboard = switchboard
-        most = engine.config.greenroom.limits.import_bytes
-        self._uploads = Uploads(Path(engine.paths.state), most, engine.whole_bytes)
-        self._importing: dict[ConnectionId, asyncio.Lock] = {}
         self._claims = count(1)
         self._one_import = asyncio.Lock()
 
@@ -52,27 +46,19 @@ class Histories:
             raise UnknownConversation(f"no conversation {conversation}")
         return HistoryRead(page, page.complete if before is None else page.is_the_beginning)
 
-    async def export(self, request: ask.Export) -> ExportPiece:
-        place = position_of(request.cursor) if request.cursor else None
-        found = await asyncio.to_thread(next_chunk, self._engine.journal, request.conversation, place)
-        cursor = "/".join(map(str, found.position)) if found.position else None
-        return ExportPiece(tuple(found.lines), cursor, found.partial)
+    async def export(self, request: ask.Export) -> ExportedHistory:
+        texts = export(self._engine.journal, request.conversation)
+        return ExportedHistory(await asyncio.to_thread(fill_file, request.file, texts))
 
-    async def bring_in(self, request: ask.Import, client: Client) -> ImportedConversation | Uploaded:
-        key = (client.connection, request.upload or f"{id(request)}")
-        lock = self._importing.setdefault(client.connection, asyncio.Lock())
+    async def bring_in(self, request: ask.Import) -> ImportedConversation:
+        limits = self._engine.config.greenroom.limits
         try:
-            async with lock:  # in the order of their arrival
-                count = await asyncio.to_thread(self._uploads.add, key, request.lines, partial=request.partial)
-                if request.more or request.settings is None:
-                    return Uploaded(count)
-                with closing(self._uploads.take(key)) as upload:
-                    async with self._one_import:  # each may hold a long line in memory, several times
-                        return await self._take_in(upload, request.new_id, request.settings)
+            async with self._one_import:  # each may hold a long line in memory, several times
+                most, whole = limits.import_bytes, self._engine.whole_bytes
+                with closing(await asyncio.to_thread(HistoryFile, request.file, most, whole)) as lines:
+                    return await self._take_in(lines, request.new_id, request.settings)
         except OSError as error:
             raise journal_error(error, Path(self._engine.paths.state)) from error
-        finally:
-            self._forget_the_gone()
 
     async def _take_in(
         self, lines: Iterable[bytes], new_id: ConversationId | None, settings: Settings
@@ -103,18 +89,6 @@ class Histories:
         async with self._name_kept(request.name, request.fork):
             await self._engine.chores.carry_out(lambda: journal.adopt(fork.head, 1, fork.records))
         return await self._make_known(request.fork)
-
-    def client_left(self) -> None:
-        """Drop the uploads of a connection that has ended."""
-        if self._uploads.characters:
-            self._forget_the_gone()
-
-    def _forget_the_gone(self) -> None:
-        """Drop the unfinished imports of connections that have ended; a running thread cleans up its own."""
-        here = {client.connection for client in self._switchboard.clients()}
-        here |= {connection for connection, lock in self._importing.items() if lock.locked()}
-        self._uploads.keep_only(here)
-        self._importing = {connection: lock for connection, lock in self._importing.items() if connection in here}
 
     @asynccontextmanager
     async def _name_kept(self, name: str | None, conversation: ConversationId) -> AsyncIterator[None]:

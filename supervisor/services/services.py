@@ -92,10 +92,9 @@ class Services:
         self._shared_budgets = SharedBudgetServices(engine)
         self._agents = AgentServices(engine, self._settings)
         self._busy: set[asyncio.Task[None]] = set()
-        self._histories = Histories(engine, switchboard)
+        self._histories = Histories(engine)
         self._file_searches = FileSearches()
         self._one_search_of_histories = asyncio.Lock()
-        switchboard.on_leave = self._histories.client_left
 
     def tell(self, asked: ServiceRequest) -> None:
         task = asyncio.get_running_loop().create_task(self._serve(asked), name=type(asked.request).__name__)
@@ -148,7 +147,7 @@ class Services:
             case ask.Export():
                 return await self._histories.export(request)
             case ask.Import():
-                return await self._histories.bring_in(request, client)
+                return await self._histories.bring_in(request)
             case ask.ReadUsage():
                 return await asyncio.to_thread(usage, self._engine.journal, request)
             case ask.ReadBudget():

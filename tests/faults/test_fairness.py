@@ -10,6 +10,7 @@ from tests.faults.attackers import KINDS
 from tests.faults.conftest import Measure
 from tests.faults.neighbour import Neighbour, p99, pings, worst
 from tests.support.daemon_process import DaemonProcess
+from tests.support.history_files import exported, imported
 
 pytestmark = pytest.mark.long(takes_s=20)
 
@@ -20,7 +21,6 @@ TOLERANT_S = 0.25  # the same where the suite's other workers share it, too
 PICTURE_S = 1.0  # a message of 15 MiB is handled in one go, and the one after it in the next
 SMALL_S, FULL_S = 0.4, 10.0
 ALLOWED = 200 << 20
-PIECE = 1 << 16  # as the command line has it
 
 
 @pytest.fixture(scope="module")
@@ -80,22 +80,20 @@ def test_an_import_of_events_longer_than_any_that_is_kept_takes_little_memory(
     home: Path, sizes: tuple[int, ...], word: str
 ) -> None:
     with DaemonProcess(home, CONFIG) as daemon, daemon.connect() as peer:
-        lines = peer.call("conversation/export", conversation=peer.create())["lines"]
+        lines = exported(peer, peer.create())
         header = json.loads(lines[0])
         last = header["head"]["last_seq"]
         header["head"]["last_seq"] = last + len(sizes)
-        peer.call("conversation/import", lines=[json.dumps(header), *lines[1:]], upload="long", more=True)
         before = daemon.resident_bytes()
         daemon.forget_peak()
-        for seq, size in enumerate(sizes, last + 1):
-            text = word * (size // len(word.encode()))
-            body = {"type": "error", "message": text}
-            event = {"seq": seq, "ts": 1.0, "turn": None, "type": "error", "body": body}
-            line = json.dumps(event, ensure_ascii=False)
-            for at in range(0, len(line), PIECE):
-                piece, partial = [line[at : at + PIECE]], at + PIECE < len(line)
-                peer.call("conversation/import", lines=piece, upload="long", more=True, partial=partial)
-        made = peer.call("conversation/import", lines=[], upload="long", new_id=True)["conversation"]
+
+        def long_lines() -> Iterator[str]:
+            for seq, size in enumerate(sizes, last + 1):
+                body = {"type": "error", "message": word * (size // len(word.encode()))}
+                event = {"seq": seq, "ts": 1.0, "turn": None, "type": "error", "body": body}
+                yield json.dumps(event, ensure_ascii=False)
+
+        made = imported(peer, [json.dumps(header), *lines[1:], *long_lines()], new_id=True)["conversation"]
         assert daemon.peak_bytes() - before < ALLOWED
         (event,) = peer.call("conversation/history", conversation=made, after=last, limit=1)["events"]
         assert "bytes were left out here" in json.dumps(event, ensure_ascii=False)

@@ -21,6 +21,7 @@ from tests.faults.conftest import Measure
 from tests.faults.daemon_harness import until
 from tests.support.control_peer import ControlPeer, Refused
 from tests.support.daemon_process import ROOT, DaemonProcess
+from tests.support.history_files import file_of
 
 FULL_S = float(os.environ.get("MIXED_LOAD_S", "1800"))
 SETTLED = 1 / 6  # of the time: five minutes of thirty
@@ -119,14 +120,9 @@ class Load:
         self.call("conversation/delete", conversation=fork)
 
     def export_and_import(self) -> None:
-        one, lines, cursor, first = self.one, [], None, True
-        while first or cursor is not None:
-            piece = self.call("conversation/export", conversation=one, cursor=cursor)
-            lines += piece["lines"]
-            cursor, first = piece["next_cursor"], False
-            partial = piece.get("partial", False)
-            self.call("conversation/import", lines=piece["lines"], upload=one, more=True, partial=partial)
-        copy = self.call("conversation/import", lines=[], upload=one, new_id=True)["conversation"]
+        with file_of(()) as file:
+            self.call("conversation/export", conversation=self.one, file=file)
+            copy = self.call("conversation/import", file=file, new_id=True)["conversation"]
         self.call("conversation/delete", conversation=copy)
 
     def look(self) -> None:

@@ -1,7 +1,9 @@
 """An import, as the command line tells of it: what its file asked for, what it has, and how to take the other."""
 
 import json
+import os
 import shlex
+import threading
 
 from tests.supervisor.cli.place import Place
 
@@ -48,7 +50,7 @@ def test_what_the_file_asked_for_is_told_with_the_command_that_takes_it(place: P
     assert place.json("inspect", there)["settings"]["cwd"] == str(folder)
     as_json = place.run("import", str(file), "--new-id", "--json")
     assert as_json.stderr == ""
-    assert {"name": "approval", "file": "never", "here": mine["approval_policy"]} in json.loads(as_json.stdout)[
+    assert {"name": "approval", "before": "never", "after": mine["approval_policy"]} in json.loads(as_json.stdout)[
         "changed"
     ]
 
@@ -67,3 +69,16 @@ def test_an_import_that_asks_for_what_it_has_tells_nothing(place: Place) -> None
 def test_a_directory_that_is_not_there_is_refused_before_anything_is_read(place: Place) -> None:
     done = place.run("import", "nothing.jsonl", "-C", str(place.work / "nowhere"), code=2)
     assert "-C takes a directory that exists" in done.stderr
+
+
+def test_a_history_from_a_pipe_is_imported(place: Place) -> None:
+    original = place.new("say x")
+    place.at_rest(original)
+    text = place.said("export", original)
+    pipe = place.work / "pipe"
+    os.mkfifo(pipe)
+    writing = threading.Thread(target=pipe.write_text, args=(text,))
+    writing.start()
+    copy = place.said("import", str(pipe), "--new-id")
+    writing.join()
+    assert place.said("export", copy).count("\n") >= text.count("\n")

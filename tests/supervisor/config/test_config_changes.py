@@ -105,7 +105,7 @@ LIVE = {
         f"greenroom.limits.{one}"
         for one in ("read_lines", "read_bytes", "list_entries", "search_seconds", "skills_bytes", "agent_seed_bytes")
     ),
-    *(f"greenroom.limits.{one}" for one in ("agents", "agent_idle_seconds", "agent_turn_bytes")),
+    *(f"greenroom.limits.{one}" for one in ("agents", "agent_idle_seconds", "agent_turn_bytes", "import_bytes")),
     *(f"greenroom.limits.patch_{one}" for one in ("bytes", "files", "lines", "compared_lines", "event_bytes")),
     *("include_plan_tool", "include_apply_patch_tool", "greenroom.sandbox.unix_sockets"),
     *(f"greenroom.retention.max_{one}" for one in ("age_days", "events", "conversations")),

@@ -1,7 +1,7 @@
 """A conversation as JSON lines: exported, imported again, and refused if it is not a conversation."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from actors.messages.ports import Journal
 from actors.vocabulary.errors import InvalidInput, SequenceConflict, UnknownConversation
 from actors.vocabulary.records import Append
 from supervisor.journal import Retention, SqliteJournal
-from supervisor.journal.export import PAGE, export, next_chunk, position_of, read_import, store_import
+from supervisor.journal.export import PAGE, PART, export, read_import, store_import
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.journal.conftest import Open
 from tests.supervisor.journal.sample import A, B, C, begin, contents, follow, head, stored
@@ -25,47 +25,29 @@ def other(tmp_path: Path) -> Iterator[SqliteJournal]:
     journal.close()
 
 
+def lines_of(texts: Iterable[str]) -> list[str]:
+    *lines, end = "".join(texts).split("\n")
+    assert end == ""
+    return lines
+
+
 def test_what_was_exported_is_imported_as_it_was(opened: Open, other: SqliteJournal) -> None:
     journal = opened()
     stored(journal, [begin(A, 2 * PAGE + 1, 'ü\u2028 🦀 \\ "\n', checkpoint_seq=5), begin(B)])
-    lines = list(export(journal, A))
+    lines = lines_of(export(journal, A))
     assert len(lines) == 2 * PAGE + 2
     assert all("\n" not in line for line in lines)
     assert store_import(other, read_import(lines)) == A
     assert contents(other)[A] == contents(journal)[A]
 
 
-def test_it_ends_where_the_conversation_ended_at_the_first_piece(opened: Open, other: SqliteJournal) -> None:
+def test_a_long_event_is_exported_in_parts_and_never_whole(opened: Open, other: SqliteJournal) -> None:
     journal = opened()
-    stored(journal, [begin(A, PAGE + 1)])
-    lines, place, _partial = next_chunk(journal, A, None)
-    assert len(lines) == 1 + PAGE
-    before = contents(journal)[A]
-    stored(journal, [follow(A, PAGE + 2, PAGE + 3)])
-    rest, end, _partial = next_chunk(journal, A, place)
-    assert end is None
-    store_import(other, read_import([*lines, *rest]))
-    assert contents(other)[A] == before
-
-
-def test_a_piece_is_as_large_as_a_page_of_the_journal_however_large_the_events_are(opened: Open) -> None:
-    journal = opened()
-    stored(journal, [begin(A, 10, "x" * (75 << 10))])
-    sizes: list[int] = []
-    place = None
-    while not sizes or place is not None:
-        lines, place, _partial = next_chunk(journal, A, place)
-        sizes.append(len(lines))
-    assert sizes == [4, 3, 3, 1]
-
-
-def test_a_conversation_that_goes_meanwhile_is_not_exported_in_part(opened: Open) -> None:
-    journal = opened()
-    stored(journal, [begin(A, PAGE + 1)])
-    _, place, _partial = next_chunk(journal, A, None)
-    journal.delete(A)
-    with pytest.raises(UnknownConversation, match="while it was exported"):
-        next_chunk(journal, A, place)
+    stored(journal, [begin(A, 3, "ü😀" * (1 << 20))])
+    texts = list(export(journal, A))
+    assert max(map(len, texts)) <= PART
+    store_import(other, read_import(lines_of(texts)))
+    assert contents(other)[A] == contents(journal)[A]
 
 
 def test_the_fake_exports_the_same_lines(opened: Open) -> None:
@@ -81,7 +63,7 @@ def test_a_pruned_conversation_is_imported_with_the_same_numbers(opened: Open, o
     stored(journal, [begin(A, 10, checkpoint_seq=10)])
     while journal.prune(0.0, Retention(max_events=3)):
         pass
-    store_import(other, read_import(export(journal, A)))
+    store_import(other, read_import(lines_of(export(journal, A))))
     assert contents(other)[A] == contents(journal)[A]
     stored(other, [follow(A, 11, 11)])
 
@@ -89,14 +71,14 @@ def test_a_pruned_conversation_is_imported_with_the_same_numbers(opened: Open, o
 def test_an_empty_conversation_is_imported_too(opened: Open, other: SqliteJournal) -> None:
     journal = opened()
     stored(journal, [Append(A, (), head(A, 0))])
-    store_import(other, read_import(export(journal, A)))
+    store_import(other, read_import(lines_of(export(journal, A))))
     assert contents(other)[A][0] == head(A, 0)
 
 
 def test_an_id_that_is_here_is_refused_unless_it_gets_a_new_one(opened: Open) -> None:
     journal = opened()
     stored(journal, [begin(A, 3)])
-    lines = list(export(journal, A))
+    lines = lines_of(export(journal, A))
     with pytest.raises(InvalidInput, match="exists already"):
         store_import(journal, read_import(lines))
     assert store_import(journal, read_import(lines, new_id=C)) == C
@@ -116,7 +98,7 @@ def test_what_is_appended_during_an_export_is_not_in_it(opened: Open) -> None:
     lines = export(journal, A)
     started = [next(lines), next(lines)]
     stored(journal, [follow(A, PAGE + 6, PAGE + 9)])
-    assert len(started + list(lines)) == PAGE + 6
+    assert len(lines_of([*started, *lines])) == PAGE + 6
 
 
 def test_a_conversation_that_goes_during_its_export_is_told(opened: Open) -> None:
@@ -155,25 +137,19 @@ WRONG: list[tuple[Change, str]] = [
 def test_a_line_that_is_wrong_imports_nothing(opened: Open, other: SqliteJournal, change: Change, told: str) -> None:
     journal = opened()
     stored(journal, [begin(A, 3)])
-    lines = [json.loads(line) for line in export(journal, A)]
+    lines = [json.loads(line) for line in lines_of(export(journal, A))]
     change(lines)
     with pytest.raises((InvalidInput, SequenceConflict), match=told):
         store_import(other, read_import([json.dumps(line) for line in lines]))
     assert contents(other) == {}
-    store_import(other, read_import(export(journal, A)))
+    store_import(other, read_import(lines_of(export(journal, A))))
 
 
 def test_a_line_that_is_not_json_is_named(opened: Open, other: SqliteJournal) -> None:
     journal = opened()
     stored(journal, [begin(A, 3)])
-    lines = list(export(journal, A))
+    lines = lines_of(export(journal, A))
     lines[3] = lines[3][:-5]
     with pytest.raises(InvalidInput, match="line 4: Invalid JSON"):
         store_import(other, read_import(lines))
     assert contents(other) == {}
-
-
-@pytest.mark.parametrize("cursor", ["next", "1", "1/2/3/4", "-1/2", "1/²", f"1/{'9' * 60}"])
-def test_a_cursor_that_was_never_given_is_refused(cursor: str) -> None:
-    with pytest.raises(InvalidInput, match=r"^cursor: "):
-        position_of(cursor)

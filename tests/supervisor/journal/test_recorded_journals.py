@@ -21,8 +21,8 @@ from actors.vocabulary import events as ev
 from tests.faults.follower import judge
 from tests.support import acp_agent
 from tests.support.acp_client import AcpClient, SocketLine
-from tests.support.control_peer import ControlPeer
 from tests.support.daemon_process import ROOT, DaemonProcess
+from tests.support.history_files import exported, imported
 from tests.support.mcp_client import McpClient
 from tests.support.model_server import ModelServer
 
@@ -325,7 +325,7 @@ def test_every_conversation_is_exported_imported_and_forked(opened: Opened, tmp_
     today, client = opened.today, opened.today.client
     for name, conversation in opened.file.ids.items():
         lines = exported(client, conversation)
-        copy = client.call("conversation/import", lines=lines, new_id=True, cwd=str(tmp_path))["conversation"]
+        copy = imported(client, lines, new_id=True, cwd=str(tmp_path))["conversation"]
         fork = client.call("conversation/fork", conversation=conversation)["conversation"]
         before = [one["event"] for one in today.history(conversation)]
         for other in (copy, fork):
@@ -333,17 +333,6 @@ def test_every_conversation_is_exported_imported_and_forked(opened: Opened, tmp_
             assert [one["type"] for one in after[1 : len(before)]] == [one["type"] for one in before[1:]], name
         told = today.said_to_model(copy)
         assert [words for words in of_people(opened.file.events[name]) if words not in told] == [], name
-
-
-def exported(client: ControlPeer, conversation: str) -> list[str]:
-    lines, cursor = [""], None
-    while True:
-        piece = client.call("conversation/export", conversation=conversation, cursor=cursor)
-        lines += piece["lines"]
-        cursor = piece["next_cursor"]
-        assert not piece["partial"]
-        if cursor is None:
-            return lines[1:]
 
 
 def test_mcp_clients_list_read_and_resume_an_old_conversation(opened: Opened) -> None:
@@ -383,7 +372,7 @@ def test_an_export_of_an_earlier_version_is_imported_and_goes_on(path: Path, tmp
     lines = path.read_text().splitlines()
     events = [RecordedEvent(told["seq"], told["turn"], told["body"]) for told in map(json.loads, lines[1:])]
     with daemon_of_today(tmp_path) as today:
-        copy = today.client.call("conversation/import", lines=lines, cwd=str(tmp_path))["conversation"]
+        copy = imported(today.client, lines, cwd=str(tmp_path))["conversation"]
         history = today.history(copy)
         for before, after in zip(events, history, strict=False):
             assert not lost_words(before.body, as_read(after)), before.seq

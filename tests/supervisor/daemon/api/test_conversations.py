@@ -1,6 +1,7 @@
 """Conversations over the real socket: made, found, talked to, copied, taken away."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from actors.vocabulary.records import PAGE_BYTES
 from tests.support.bridge import wait_until
 from tests.support.control_peer import ControlPeer, Refused
 from tests.support.daemon_process import DaemonProcess
+from tests.support.history_files import exported, file_of, imported
 from tests.support.model_server import ModelServer
 
 NOBODY = "00000000-0000-4000-8000-00000000dead"
@@ -78,12 +80,12 @@ def test_a_name_is_taken_once_by_create_rename_fork_and_import(client: ControlPe
     assert client.refusal("conversation/create", name="unique").name == "name_taken"
     assert client.refusal("conversation/rename", conversation=two, name="unique").name == "name_taken"
     assert client.refusal("conversation/fork", conversation=two, name="unique").name == "name_taken"
-    lines = client.call("conversation/export", conversation=one)["lines"]
+    lines = exported(client, one)
     client.call("conversation/delete", conversation=one)
     client.call("conversation/rename", conversation=two, name="unique")
-    assert client.refusal("conversation/import", lines=lines).name == "name_taken"
+    assert refused(client, lines).name == "name_taken"
     client.call("conversation/rename", conversation=two, name=None)
-    assert client.call("conversation/import", lines=lines) == {"conversation": one, "changed": []}
+    assert imported(client, lines) == {"conversation": one, "changed": []}
     assert client.call("conversation/resolve", reference="unique") == {"conversation": one}
 
 
@@ -97,7 +99,7 @@ def test_a_reference_that_means_nothing_or_two_is_refused(client: ControlPeer) -
         if sum(other.startswith(digits) for other in ids) > 1:
             assert client.refusal("conversation/get", conversation=digits).name == "ambiguous_conversation"
             break
-    for method in ("get", "export", "history", "fork", "delete", "attach", "interrupt", "archive", "restart"):
+    for method in ("get", "history", "fork", "delete", "attach", "interrupt", "archive", "restart"):
         assert client.refusal(f"conversation/{method}", conversation=NOBODY).name == "unknown_conversation", method
     assert client.refusal("conversation/send", conversation=NOBODY, prompt="p").name == "unknown_conversation"
 
@@ -387,11 +389,11 @@ def test_a_fork_inside_a_turn_or_beyond_the_end_is_refused(client: ControlPeer) 
 def test_what_is_exported_can_be_imported_where_it_is_gone_or_under_a_new_id(client: ControlPeer) -> None:
     one = client.create(name="traveller")
     client.send(one, "say before")
-    lines = client.call("conversation/export", conversation=one)["lines"]
-    here = client.refusal("conversation/import", lines=lines)
+    lines = exported(client, one)
+    here = refused(client, lines)
     assert here.name == "invalid_input"
     assert "exists already" in here.message
-    copy = client.call("conversation/import", lines=lines, new_id=True)["conversation"]
+    copy = imported(client, lines, new_id=True)["conversation"]
     assert copy != one
     watching = client.attach(copy)
     client.wait_live(watching)
@@ -401,17 +403,22 @@ def test_what_is_exported_can_be_imported_where_it_is_gone_or_under_a_new_id(cli
     assert client.call("conversation/get", conversation=copy)["name"] == "say-before"
     before = stored(client, one)
     client.call("conversation/delete", conversation=one)
-    assert client.call("conversation/import", lines=lines) == {"conversation": one, "changed": []}
+    assert imported(client, lines) == {"conversation": one, "changed": []}
     before[0]["event"]["forked_from"] = f"{one}@{before[-1]['seq']}"
     assert stored(client, one) == before
     assert client.call("conversation/get", conversation="traveller")["conversation"] == one
     assert client.send(one, "say after")["message"] == "after"
 
 
-def exported(client: ControlPeer) -> list[str]:
+def refused(client: ControlPeer, lines: list[str]) -> Refused:
+    with file_of(lines) as file:
+        return client.refusal("conversation/import", file=file)
+
+
+def lines_of_a_deleted_one(client: ControlPeer) -> list[str]:
     one = client.create()
     client.send(one, "say something")
-    lines: list[str] = client.call("conversation/export", conversation=one)["lines"]
+    lines = exported(client, one)
     client.call("conversation/delete", conversation=one)
     return lines
 
@@ -464,18 +471,18 @@ def broken(lines: list[str], what: str) -> list[str]:
     ],
 )
 def test_lines_that_are_no_conversation_are_refused_and_leave_nothing(client: ControlPeer, what: str) -> None:
-    lines = exported(client)
+    lines = lines_of_a_deleted_one(client)
     before = {row["conversation"] for row in listed(client, archived=True)}
-    refusal = client.refusal("conversation/import", lines=broken(lines, what))
+    refusal = refused(client, broken(lines, what))
     assert refusal.name in {"invalid_input", "sequence_conflict"}, refusal
     assert {row["conversation"] for row in listed(client, archived=True)} == before
 
 
 def test_a_head_that_lies_is_corrected_by_the_events(client: ControlPeer) -> None:
-    lines = exported(client)
+    lines = lines_of_a_deleted_one(client)
     head = json.loads(lines[0])
     head["head"].update(name="liar", state="running", tokens=10**9, checkpoint="AAAA", preview="lies")
-    one = client.call("conversation/import", lines=[json.dumps(head), *lines[1:]])["conversation"]
+    one = imported(client, [json.dumps(head), *lines[1:]])["conversation"]
     now = client.call("conversation/get", conversation=one)
     assert (now["state"], now["name"], now["preview"]) == ("idle", "say-something", "say something")
     assert client.send(one, "say well")["message"] == "well"
@@ -527,22 +534,10 @@ def test_what_was_deleted_is_gone_after_a_restart_and_what_was_not_is_there(home
         assert watching.seqs == [len(whole) - 1, len(whole)]
 
 
-def in_pieces(client: ControlPeer, conversation: str) -> tuple[list[str], int]:
-    """All exported lines, and the number of pieces in which they came."""
-    lines: list[str] = []
-    cursor, pieces = None, 0
-    while pieces == 0 or cursor is not None:
-        piece = client.call("conversation/export", conversation=conversation, cursor=cursor)
-        assert sum(map(len, piece["lines"])) < 3 << 20
-        lines += piece["lines"]
-        cursor, pieces = piece["next_cursor"], pieces + 1
-    return lines, pieces
-
-
-def test_a_conversation_larger_than_a_message_goes_out_and_in_in_pieces(client: ControlPeer) -> None:
+def test_a_conversation_larger_than_a_message_goes_out_and_in(client: ControlPeer) -> None:
     one = client.create(name="large")
     client.send(one, "say hello")
-    header, *events = in_pieces(client, one)[0]
+    header, *events = exported(client, one)
     head, last = json.loads(header), json.loads(events[-1])
     large = []
     for number in range(1, 21):
@@ -552,37 +547,47 @@ def test_a_conversation_larger_than_a_message_goes_out_and_in_in_pieces(client: 
     head["head"]["last_seq"] += len(large)
     client.call("conversation/delete", conversation=one)
     whole = [json.dumps(head), *events, *large]
-    for count, line in enumerate(whole[:-1], 1):
-        told = client.call("conversation/import", lines=[line], upload="mine", more=True)
-        assert told == {"lines": count}
-    assert listed(client, name="large") == []
-    assert client.call("conversation/import", lines=whole[-1:], upload="mine") == {"conversation": one, "changed": []}
-    back, pieces = in_pieces(client, one)
-    assert pieces > 16, "a piece is about as large as an event here"
-    assert [json.loads(line) for line in back[2:]] == [json.loads(line) for line in whole[2:]]
-    again = client.refusal("conversation/import", lines=[], upload="mine")
-    assert again.name == "invalid_input", "nothing is left of the upload"
+    assert imported(client, whole) == {"conversation": one, "changed": []}
+    assert [json.loads(line) for line in exported(client, one)[2:]] == [json.loads(line) for line in whole[2:]]
 
 
-@pytest.mark.parametrize("cursor", ["x", "1", "1/", "/1", "-1/2", "1/2/3/4", "9" * 100 + "/1"])
-def test_a_cursor_of_no_export_is_refused(client: ControlPeer, cursor: str) -> None:
+def test_an_export_fills_an_empty_file_and_neither_makes_nor_replaces_one(
+    client: ControlPeer, tmp_path: Path
+) -> None:
     one = client.create()
-    assert client.refusal("conversation/export", conversation=one, cursor=cursor).name == "invalid_input"
+    empty, full, link, pipe = (tmp_path / name for name in ("empty", "full", "link", "pipe"))
+    empty.touch()
+    full.write_text("words")
+    link.symlink_to(empty)
+    os.mkfifo(pipe)
+    for path in (full, link, pipe, tmp_path, tmp_path / "missing", Path("relative")):
+        refusal = client.refusal("conversation/export", conversation=one, file=str(path))
+        assert (refusal.name, refusal.message.partition(":")[0]) == ("invalid_input", "file"), path
+    assert (full.read_text(), empty.read_bytes()) == ("words", b"")
+    assert not (tmp_path / "missing").exists()
+    unknown = client.refusal("conversation/export", conversation=NOBODY, file=str(empty))
+    assert (unknown.name, empty.read_bytes()) == ("unknown_conversation", b"")
+    assert client.call("conversation/export", conversation=one, file=str(empty))["lines"] == 2
+    assert client.refusal("conversation/export", conversation=one, file=str(empty)).name == "invalid_input"
 
 
-def test_lines_that_are_to_be_continued_need_a_name(client: ControlPeer) -> None:
-    assert client.refusal("conversation/import", lines=["{}"], more=True).name == "invalid_input"
+def test_an_import_reads_an_ordinary_file_alone(client: ControlPeer, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (pipe, tmp_path, tmp_path / "missing", Path("relative")):
+        refusal = client.refusal("conversation/import", file=str(path))
+        assert (refusal.name, refusal.message.partition(":")[0]) == ("invalid_input", "file"), path
 
 
 def test_an_import_whose_own_name_is_taken_here_gets_another_with_its_next_message(client: ControlPeer) -> None:
     first = client.create()
     client.send(first, "say unheard")
-    lines = client.call("conversation/export", conversation=first)["lines"]
+    lines = exported(client, first)
     client.call("conversation/delete", conversation=first)
     other = client.create()
     client.send(other, "say unheard")
     assert client.call("conversation/get", conversation="say-unheard")["conversation"] == other
-    assert client.call("conversation/import", lines=lines)["conversation"] == first
+    assert imported(client, lines)["conversation"] == first
     assert client.call("conversation/get", conversation=first)["name"] is None
     client.send(first, "say more")
     assert client.call("conversation/get", conversation="say-unheard-2")["conversation"] == first

@@ -10,6 +10,7 @@ from tests.supervisor.daemon.api.conftest import config_with
 from tests.support.control_judge import judge
 from tests.support.control_peer import ControlPeer
 from tests.support.daemon_process import DaemonProcess
+from tests.support.history_files import exported, imported
 from tests.support.model_server import ModelServer
 
 GUARDED = 'sandbox_mode = "read-only"\napproval_policy = "untrusted"'
@@ -63,11 +64,11 @@ def test_the_next_hello_of_an_import_runs_nothing_that_its_file_names(tmp_path: 
     with ModelServer() as elsewhere, daemon, daemon.connect() as client:
         made = client.create()
         client.send(made, "say before")
-        lines = client.call("conversation/export", conversation=made)["lines"]
+        lines = exported(client, made)
         mine = client.call("conversation/get", conversation=made)["settings"]
         for place, name in product(("beginning", "change", "waiting"), wishes(markers, "")):
             wish = wishes(markers / f"{name}, {place}", elsewhere.base_url)[name]
-            done = client.call("conversation/import", lines=asking_for(lines, wish, place), new_id=True)
+            done = imported(client, asking_for(lines, wish, place), new_id=True)
             told = {one["name"] for one in done["changed"]}
             assert place == "waiting" or told >= {named(key) for key in wish}, (place, name, told)
             one = done["conversation"]
@@ -102,10 +103,10 @@ def test_a_question_that_is_open_in_a_file_is_nobodys_to_answer_and_its_turn_end
     watching = client.attach(made)
     client.send(made, f"call shell {json.dumps(['touch', str(tmp_path / 'ran')])}", wait=False)
     client.wait_type(watching, "exec_approval_request")
-    lines = client.call("conversation/export", conversation=made)["lines"]
+    lines = exported(client, made)
     theirs = str(uuid.uuid4())
     strange = [line.replace(made, theirs) for line in lines]
-    assert client.call("conversation/import", lines=strange)["conversation"] == theirs
+    assert imported(client, strange)["conversation"] == theirs
     arrived = client.attach(theirs)
     client.wait_type(arrived, "turn_aborted")
     ended = next(one for one in arrived.envelopes if one["event"]["type"] == "turn_aborted")

@@ -79,7 +79,7 @@ OF_TYPE: list[tuple[set[str], Any]] = [
         ("conversation/fork", "at", 0),
         ("approvals/answer", "decision", "perhaps"),
         ("daemon/down", "drain_s", -1),
-        ("conversation/import", "lines", "one line"),
+        ("conversation/import", "file", 1),
     ],
 )
 def test_a_value_out_of_bounds_is_refused_by_its_name(method: str, member: str, value: Any) -> None:

@@ -77,10 +77,11 @@ DESCRIPTIONS: Mapping[str, MethodDescription] = {
         "Withdraw an input that waits, or all. A sender that waits is told that it was withdrawn, and by whom.",
     ),
     "conversation/fork": MethodDescription(a.StoredConversation, "A new conversation with this one's history."),
-    "conversation/export": MethodDescription(a.ExportPiece, "The history as JSON lines, in pieces."),
+    "conversation/export": MethodDescription(a.ExportedHistory, "Write the history into a file, as JSON lines."),
     "conversation/import": MethodDescription(
-        a.ImportedConversation | a.Uploaded,
-        "A conversation from JSON lines. It is run by the settings of a new one of this client, not by the file's.",
+        a.ImportedConversation,
+        "A conversation from a file of JSON lines. It is run by the settings of a new one of this client, not by the "
+        "file's.",
     ),
     "conversation/delete": MethodDescription(a.StoredConversation, "For good."),
     "conversation/budget": MethodDescription(

@@ -232,14 +232,11 @@ class ForkParams(ConversationParams):
 
 
 class ExportParams(ConversationParams):
-    cursor: Identifier | None = Field(None, description="`next_cursor` of the piece before.")
+    file: str = Field(description="The whole path of an empty file of yours, which is filled.")
 
 
 class ImportParams(ControlParams):
-    lines: tuple[str, ...] = Field(description="What `conversation/export` gave.")
-    upload: Identifier | None = Field(None, description="A name of your own for what comes in several requests.")
-    more: Flag = Field(False, description="Further lines of this upload follow; it is stored with the last.")
-    partial: Flag = Field(False, description="The last of these lines goes on in the next request of this upload.")
+    file: str = Field(description="The whole path of a file that `conversation/export` filled.")
     new_id: Flag = Field(False, description="Use a new id; needed if the conversation still exists.")
     cwd: str | None = Field(None, description="Working directory; relative to the client's. Default: the client's.")
 

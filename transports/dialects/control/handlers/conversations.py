@@ -31,12 +31,11 @@ from transports.dialects.kit.script import (
 from transports.dialects.kit.settings_changes import change_settings
 from transports.jsonrpc import JsonObject
 from transports.supervisor_answers import (
-    ExportPiece,
+    ExportedHistory,
     ImportedConversation,
     SearchHits,
     Servers,
     StoredConversation,
-    Uploaded,
 )
 
 
@@ -113,25 +112,17 @@ def fork(call: ControlCall, params: p.ForkParams) -> Script[StoredConversation]:
     return (yield from ask(r.Fork(conversation, fresh_conversation(), params.at, params.name, values, by)))
 
 
-def export(_: ControlCall, params: p.ExportParams) -> Script[ExportPiece]:
+def export(_: ControlCall, params: p.ExportParams) -> Script[ExportedHistory]:
     conversation = yield from conversation_named(params.conversation)
-    return (yield from ask(r.Export(conversation, params.cursor)))
+    return (yield from ask(r.Export(conversation, params.file)))
 
 
-def import_(call: ControlCall, params: p.ImportParams) -> Script[ImportedConversation | Uploaded]:
-    """Store a history; an upload of several requests is stored with the last of them, whole or not at all.
-
-    Its settings are those that a new conversation of this client would have.
-    """
-    if params.more and params.upload is None:
-        raise InvalidInput("upload: what comes in several requests needs a name")
-    if params.partial and not params.more:
-        raise InvalidInput("partial: nothing follows that the line could go on in; say more")
+def import_(call: ControlCall, params: p.ImportParams) -> Script[ImportedConversation]:
+    """Store a history. Its settings are those that a new conversation of this client would have."""
     new = fresh_conversation() if params.new_id else None
-    settings = None if params.more else (yield from ask(settings_request(None, params))).settings
-    done = yield from ask(r.Import(params.lines, settings, new, params.upload, params.more, params.partial))
-    if isinstance(done, ImportedConversation):
-        call.do(Ask(r.RememberEnvironment(done.conversation)))
+    settings = (yield from ask(settings_request(None, params))).settings
+    done = yield from ask(r.Import(params.file, settings, new))
+    call.do(Ask(r.RememberEnvironment(done.conversation)))
     return done
 
 
