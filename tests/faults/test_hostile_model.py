@@ -143,7 +143,7 @@ def fuzzed_once(caller: Caller, conversations: list[str], chance: random.Random)
 
 def test_random_answers_end_every_turn(hostile: DaemonHarness, measure: Measure) -> None:
     with measure("H", "random answers, eight at once") as row:
-        fuzzed(hostile, row, 80, seed=1)
+        fuzzed(hostile, row, 40, seed=1)
 
 
 @pytest.mark.soak(takes_s=300)

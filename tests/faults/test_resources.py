@@ -472,9 +472,9 @@ def test_a_read_only_disk_is_named_at_the_start(tmp_path: Path, measure: Measure
         read_only_disk(tmp_path, row, 1)
 
 
-def test_half_a_gigabyte_of_output_costs_little(harness: DaemonHarness, measure: Measure) -> None:
+def test_a_hundred_megabytes_of_output_cost_little(harness: DaemonHarness, measure: Measure) -> None:
     with measure("R", "a tool that prints and prints") as row:
-        big_output(harness, row, 500)
+        big_output(harness, row, 100)
 
 
 def test_a_clock_that_jumps_ends_nothing(home: Path, model: ModelServer, measure: Measure) -> None:

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.transports.house import LoopThread, running_loop
@@ -64,7 +64,6 @@ def written(wire: DescriptorWire, loop: LoopThread) -> None:
     raise AssertionError(f"{wire.unsent_bytes} bytes never left")
 
 
-@settings(max_examples=200)
 @given(
     sizes=st.lists(st.integers(0, 40) | st.sampled_from([ONE_GO - 1, ONE_GO, ONE_GO + 1]), min_size=1, max_size=12),
     takes=st.lists(st.integers(0, 60) | st.just(ONE_GO), max_size=30),

@@ -152,7 +152,7 @@ def alive(pid: int) -> bool:
 # --- deleting -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("visit", range(1, 5))
+@pytest.mark.parametrize("visit", [1, 2, *(pytest.param(visit, marks=pytest.mark.soak) for visit in (3, 4))])
 @pytest.mark.parametrize("point", ["before_commit", "after_commit"])
 def test_a_deletion_that_a_kill_cuts_off_is_done_or_not_begun_and_is_not_half(
     tmp_path: Path, point: str, visit: int

@@ -1,7 +1,7 @@
 """A command's output as the model reads it: head and tail, and what is missing."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisor.formats.head_and_tail import head_and_tail
@@ -40,7 +40,6 @@ def test_other_line_ends_count_as_lines_too(newline: str) -> None:
     assert "bytes left out" in told
 
 
-@settings(max_examples=50)
 @given(st.text(max_size=300), st.integers(4, 60), st.integers(2, 12))
 def test_what_is_told_begins_and_ends_as_the_output_and_is_bounded(text: str, size: int, lines: int) -> None:
     text = text.encode("utf-8", "ignore").decode()

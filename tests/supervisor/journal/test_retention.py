@@ -12,7 +12,7 @@ from supervisor.journal.retention import SLACK_PAGES, STEP_EVENTS, STEP_PAGES
 from tests.supervisor.journal.conftest import Open
 from tests.supervisor.journal.sample import A, B, begin, contents, conversation, follow, head, record, records, stored
 
-SLEEPING = 20_000
+SLEEPING = 4_000
 A_FEW = 200  # operations of SQLite: fewer than conversations by far
 NOW = 10_000.0  # the samples' events are of 1001, 1002, …
 

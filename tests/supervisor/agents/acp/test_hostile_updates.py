@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.vocabulary import events as ev
@@ -63,7 +63,6 @@ UPDATE = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(UPDATE | JSON, max_size=12), JSON)
 def test_whatever_comes_every_item_begins_before_it_ends_and_can_be_stored(updates: list[Any], answer: Any) -> None:
     taken = Taken()

@@ -32,7 +32,7 @@ def refusal_of(client: ControlPeer, method: str, params: dict[str, Any]) -> Refu
     return None
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
 def test_a_member_of_any_type_is_served_or_refused_and_never_an_internal_error(
     client: ControlPeer, data: st.DataObject

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisor.disk.ordinary_files import NotReadable
@@ -107,7 +107,6 @@ def test_a_stopped_job_ends_in_the_middle_of_a_huge_file(tmp_path: Path) -> None
         read_page(file, 100, 10, 1000, go_on)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=400), st.integers(1, 20), st.integers(1, 400))
 def test_pages_one_behind_the_other_are_the_file(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, lines: int, max_bytes: int

@@ -419,7 +419,7 @@ def operation(draw: st.DrawFn) -> tuple[str, ...]:
             return (f"*** Update File: {name}", f"*** Move to: {draw(NAMES)}", "+moved")
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     st.dictionaries(NAMES, CONTENT, min_size=2, max_size=5),
     st.lists(operation(), min_size=1, max_size=4),

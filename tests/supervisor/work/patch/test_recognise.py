@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from supervisor.work.patch.errors import PatchSyntax
@@ -59,7 +59,6 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=40)
 @given(LINES)
 @example([" cat <<EOF", " x", "-y", " EOF", "+z"])
 def test_the_body_is_the_one_that_bash_reads(lines: list[str]) -> None:

@@ -46,7 +46,7 @@ def check(text: str, folder: Path) -> None:
 def test_a_configuration_is_read_as_git_reads_it(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("config")
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=60)
     @given(st.lists(LINES, max_size=7).map("\n".join))
     def read(text: str) -> None:
         check(text, folder)

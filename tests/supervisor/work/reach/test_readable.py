@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisor.disk.ordinary_files import NotReadable
@@ -125,7 +125,6 @@ def test_a_name_that_is_no_text_is_read_like_others(reach: Reach) -> None:
     assert read(reach, name) == "coffee"
 
 
-@settings(max_examples=200, deadline=None)
 @given(name=st.lists(st.sampled_from(["..", ".", "own", "work", "file", "door", "journal", "~", "", "\0", "é"])))
 def test_no_path_leads_to_the_journal(tmp_path_factory: pytest.TempPathFactory, name: list[str]) -> None:
     top = tmp_path_factory.getbasetemp() / "fuzzed"

@@ -314,7 +314,6 @@ def as_script(commands: CommandList) -> str:
     return text[: len(text) - len(commands[-1][1])]
 
 
-@settings(max_examples=60)
 @given(command_list)
 def test_a_plain_script_is_read_and_bash_executes_what_was_read(bash: Bash, commands: CommandList) -> None:
     words = tuple((name, *(ARGUMENTS[word] for _, word in arguments)) for (name, arguments), _ in commands)
@@ -327,7 +326,6 @@ def spoilt(commands: CommandList, at: int, odd: str) -> str:
     return script[: at % (len(script) + 1)] + odd + script[at % (len(script) + 1) :]
 
 
-@settings(max_examples=200)
 @given(command_list, st.integers(0, 10_000), st.sampled_from(ODD))
 def test_an_odd_character_in_a_plain_script_is_refused_or_read_as_bash_does(
     bash: Bash, commands: CommandList, at: int, odd: str

@@ -232,7 +232,7 @@ def live_through(data: st.DataObject, length: int, *, answer_cancelled: bool) ->
 
 
 @pytest.mark.parametrize("answer_cancelled", [True, False])
-@settings(max_examples=60, phases=QUICK, suppress_health_check=list(HealthCheck))
+@settings(phases=QUICK, suppress_health_check=list(HealthCheck))
 @given(data=DRAWS)
 def test_every_request_is_answered_once_and_no_question_stays_open(
     data: st.DataObject, answer_cancelled: bool

@@ -138,7 +138,7 @@ def test_what_the_disk_refused_is_not_sent_to_the_model_again(
         assert ("assistant", "in vain") not in talk(server)
 
 
-LONG = "x" * 300_000
+LONG = "x" * 60_000
 QUOTED = (
     f"*** Begin Patch\n{LONG}\n*** End Patch",
     f"*** Begin Patch\n*** Update File: {LONG}\n*** End Patch",
