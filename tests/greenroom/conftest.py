@@ -8,11 +8,25 @@ import greenroom
 from tests.support.daemon_process import DaemonProcess
 
 
-@pytest.fixture
-def daemon(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[DaemonProcess]:
+@pytest.fixture(scope="module")
+def shared_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaemonProcess]:
     with DaemonProcess(tmp_path_factory.mktemp("home")) as daemon:
-        monkeypatch.setenv("GREENROOM_HOME", str(daemon.home))
         yield daemon
+
+
+@pytest.fixture
+def daemon(shared_daemon: DaemonProcess, monkeypatch: pytest.MonkeyPatch) -> Iterator[DaemonProcess]:
+    """A daemon without any conversation."""
+    if not shared_daemon.runs:
+        shared_daemon.start()
+    with shared_daemon.connect() as peer:
+        for archived in (False, True):
+            for row in peer.call("conversation/list", archived=archived)["conversations"]:
+                peer.call("conversation/interrupt", conversation=row["conversation"])
+                peer.call("conversation/delete", conversation=row["conversation"])
+    monkeypatch.setenv("GREENROOM_HOME", str(shared_daemon.home))
+    yield shared_daemon
+    shared_daemon.hang_up()
 
 
 @pytest.fixture

@@ -37,13 +37,6 @@ def raised(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[BaseException | Non
     assert not found
 
 
-@pytest.fixture(autouse=True)
-def ended_at_once(daemon: DaemonProcess) -> Iterator[None]:
-    """Kill the daemon after the test: in order it would let its turns go on for a while."""
-    yield
-    daemon.kill()
-
-
 def turns(client: greenroom.Client) -> int:
     return sum(row.state == "running" for row in client.conversations())
 

@@ -69,6 +69,10 @@ class DaemonProcess:
             self.end()
 
     @property
+    def runs(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    @property
     def pid(self) -> int:
         assert self._process is not None, "the daemon does not run"
         return self._process.pid
