@@ -8,10 +8,11 @@ builds it.
 import asyncio
 import contextlib
 import logging
+import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Self
 
 import httpx
@@ -34,9 +35,15 @@ MOST_REMEMBERED = 256  # addresses of servers: a client may name any number
 LOOPBACK = ("all://localhost", "all://127.0.0.1", "all://[::1]")
 
 
+@cache
+def trusted_authorities() -> ssl.SSLContext:
+    """The certificate authorities of this machine, read once for all clients: that takes 20 ms."""
+    return httpx.create_ssl_context()
+
+
 def build_http(bounds: Bounds = DEFAULTS) -> httpx.AsyncClient:
     logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs URLs at INFO, and a query may hold a key
-    tls = httpx.create_ssl_context()
+    tls = trusted_authorities()
     try:
         client = httpx.AsyncClient(verify=tls, limits=LIMITS, mounts=dict.fromkeys(LOOPBACK), follow_redirects=False)
     except (ImportError, ValueError, httpx.InvalidURL) as error:
