@@ -17,6 +17,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from actors.vocabulary.conditions import Condition
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.records import Append, Head, ListQuery, Record
 from supervisor.journal import SqliteJournal
@@ -55,7 +56,21 @@ class Speakers:
 
 
 def head(of: ConversationId) -> Head:
-    return Head(of, None, "/home/u/project", "m", "idle", "what was said first", b"{}", b"", 0, 1e9, 1e9, 0, 1)
+    return Head(
+        conversation=of,
+        name=None,
+        cwd="/home/u/project",
+        model="m",
+        state=Condition.IDLE,
+        preview="what was said first",
+        settings=b"{}",
+        checkpoint=b"",
+        checkpoint_seq=0,
+        created=1e9,
+        updated=1e9,
+        last_seq=0,
+        generation=1,
+    )
 
 
 def time_steps(times: int, step: Callable[[int], None], events: int) -> Figures:

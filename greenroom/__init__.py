@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from greenroom import errors, events
     from greenroom.aio import AsyncClient, AsyncEvents
-    from greenroom.answers import Changed, Conversation, Created, DaemonStatus, Row, SearchHit, Stopped, Taken
+    from greenroom.answers import (
+        AcceptedInput,
+        ChangedSettings,
+        ConversationRow,
+        ConversationSummary,
+        CreatedConversation,
+        DaemonStatus,
+        InterruptedTurn,
+        SearchHit,
+    )
     from greenroom.client import Client, Events
     from greenroom.errors import ConnectionLost, DaemonDown, GreenroomError, Refusal, TimedOut
     from greenroom.methods import Question
@@ -20,28 +29,28 @@ if TYPE_CHECKING:
     from greenroom.turns import Turn
 
 __all__ = [
+    "AcceptedInput",
     "AsyncClient",
     "AsyncEvents",
     "AsyncQuestionWatch",
-    "Changed",
+    "ChangedSettings",
     "Client",
     "ConnectionLost",
-    "Conversation",
-    "Created",
+    "ConversationRow",
+    "ConversationSummary",
+    "CreatedConversation",
     "DaemonDown",
     "DaemonStatus",
     "Event",
     "Events",
     "Gap",
     "GreenroomError",
+    "InterruptedTurn",
     "OpenQuestion",
     "Question",
     "QuestionWatch",
     "Refusal",
-    "Row",
     "SearchHit",
-    "Stopped",
-    "Taken",
     "TimedOut",
     "Turn",
     "UnknownEvent",

@@ -31,15 +31,18 @@ class InheritedThing(TypedDict):
     where: str  # The file or directory that it comes from.
 
 
-class Waiting(TypedDict):
+class WaitingInput(TypedDict):
+    """Accepted input that no turn has taken yet."""
+
     input: str  # Its id.
     policy: BusyPolicy  # steer: joins the running turn. enqueue, interrupt: gets its own.
     preview: str  # Its first words.
     by: str  # Which client sent it.
     since: float  # When, in seconds since 1970; 0 where that was not noted.
+    items: list[TextItem | ImageItem | LocalImageItem] | None  # The message whole, where it was asked for; else null.
 
 
-class Reader(TypedDict):
+class ReaderStatus(TypedDict):
     connection: str  # Whose.
     subscription: str  # Which.
     seq: int  # The last event it was given.
@@ -47,7 +50,9 @@ class Reader(TypedDict):
     read_only: bool  # It only watches.
 
 
-class OptionNow(TypedDict):
+class AgentOptionValue(TypedDict):
+    """A setting of the agent, and its value. The other possible values are in the event."""
+
     id: str  # The agent's id of it.
     name: str  # What it is, in the agent's words.
     category: str  # mode, model, thought_level, or what the agent calls it.
@@ -55,6 +60,8 @@ class OptionNow(TypedDict):
 
 
 class AgentNow(TypedDict):
+    """A third-party agent in a conversation, as clients see it."""
+
     agent: str  # Its name in the config.
     session: str  # Its own id of the session.
     how: str  # How that began: new, resumed, loaded, seeded; empty: not yet.
@@ -63,16 +70,7 @@ class AgentNow(TypedDict):
     note: str  # What a person should know about how it began; empty: nothing.
     model: str  # Its model; empty: it has not said.
     mode: str  # Its mode; empty: it has not said.
-    options: list[OptionNow]  # All that can be set in it, with the values now.
-
-
-class WaitingWhole(TypedDict):
-    input: str  # Its id.
-    policy: BusyPolicy  # steer: joins the running turn. enqueue, interrupt: gets its own.
-    preview: str  # Its first words.
-    by: str  # Which client sent it.
-    since: float  # When, in seconds since 1970; 0 where that was not noted.
-    items: list[TextItem | ImageItem | LocalImageItem]  # The message whole.
+    options: list[AgentOptionValue]  # All that can be set in it, with the values now.
 
 
 class Agent(FromJson):
@@ -112,33 +110,34 @@ class AgentTrial(FromJson):
     wrong: str  # Why it can't be used; empty: it can.
 
 
-class Created(FromJson):
+class CreatedConversation(FromJson):
     conversation: str  # Its id.
     settings: Settings  # How it is run.
     notice: str | None  # One line for a person: which model was chosen, and how to choose another.
     warnings: list[str]  # Keys of the config that are ignored.
 
 
-class Row(FromJson):
-    conversation: str  # Its id.
+class ConversationRow(FromJson):
+    conversation: str  # The conversation's id.
     name: str | None  # Its name.
-    state: Condition  # Its state.
     cwd: str  # Its working directory.
-    agent: str  # The agent of its turns; empty: Greenroom's own.
     model: str  # Its model, as far as it is known; empty: one that another agent has chosen itself.
+    state: Condition  # Its state.
     preview: str  # What it is about: its agent's title for it, or how it began.
     created: float  # When, in seconds since 1970.
     updated: float  # When its last event happened.
     seq: int  # The number of its last event.
-    tokens: int  # Tokens used so far.
-    usd: float  # Their price in US dollars, as far as it is known.
-    unpriced: int  # Responses whose price is not known.
-    uncounted: int  # Responses whose tokens the server has not told.
+    archived: bool  # Left out of lists unless asked for.
+    tokens: int  # Tokens used so far, as far as servers tell them.
     context_tokens: int | None  # How full the model's context is; null where nobody knows.
     context_window: int | None  # Tokens that the model can read at once; null where unknown.
-    archived: bool  # Left out of lists unless asked for.
+    usd: float  # Their price in US dollars, as far as it is known.
+    unpriced: int  # Responses whose price is not known.
     queued: int | None  # How many inputs wait; null where that was not noted.
+    agent: str  # The agent of its turns; empty: Greenroom's own.
+    uncounted: int  # Responses whose tokens the server has not told.
     ended: Literal["completed", "error", "interrupted", "replaced", "failed", "lost", "budget", "denied"] | None  # How the last turn ended, until the next begins; null: none has. denied: somebody said no to a question.
+    self_named: bool  # Its name was made of its first words.
 
 
 class SearchHit(FromJson):
@@ -181,18 +180,21 @@ class JobOutput(FromJson):
     lost: int  # Bytes between the place asked for and this output that are not kept any more.
 
 
-class Conversation(FromJson):
+class ConversationSummary(FromJson):
+    """A conversation at this moment."""
+
     conversation: str  # Its id.
     state: Condition  # Its state.
     name: str | None  # Its name.
+    self_named: bool  # Its name was made of its first words.
     settings: Settings  # How it is run.
     seq: int  # The number of its last stored event.
     turn: str | None  # The open turn.
     queued: int  # How many inputs wait.
-    waiting: list[Waiting]  # The inputs that wait, in the order in which they will run.
+    waiting: list[WaitingInput]  # The inputs that wait, in the order in which they will run.
     paused: bool  # True while queued inputs are held until somebody lets them go on.
-    pending: list[ExecApprovalRequest | ApplyPatchApprovalRequest | McpToolCallApprovalRequest | ElicitationApprovalRequest | ToolUseApprovalRequest]  # Questions that wait for an answer.
-    readers: list[Reader]  # Attached clients.
+    pending: list[ToolUseApprovalRequest | ExecApprovalRequest | ApplyPatchApprovalRequest | McpToolCallApprovalRequest | ElicitationApprovalRequest]  # Questions that wait for an answer.
+    readers: list[ReaderStatus]  # Attached clients.
     tokens: int  # Tokens used so far.
     usd: float  # Their price in US dollars, as far as it is known.
     unpriced: int  # Responses whose price is not known.
@@ -207,7 +209,7 @@ class Conversation(FromJson):
     ended: Literal["completed", "error", "interrupted", "replaced", "failed", "lost", "budget", "denied"] | None  # How the last turn ended, until the next begins; null: none has. denied: somebody said no to a question.
 
 
-class Taken(FromJson):
+class AcceptedInput(FromJson):
     """Without `wait`: the input is stored."""
 
     input: str  # Its id.
@@ -215,25 +217,29 @@ class Taken(FromJson):
     seq: int  # The last event of that moment.
     queued: int  # How many inputs wait.
     duplicate: bool  # The key was known: this is the input of the first request.
+    ended: int | None  # The last event of its turn, if that had ended when the input was repeated.
 
 
-class TurnOver(FromJson):
+class TurnResult(FromJson):
     """With `wait`: the turn that took the input has ended."""
 
     turn: str  # Which turn.
     ending: Ending  # How it ended.
     message: str | None  # The last thing the model said, or what went wrong.
     seq: int  # The number of its terminal event.
+    by: list[str]  # The clients that asked for its end.
 
 
-class Stopped(FromJson):
+class InterruptedTurn(FromJson):
+    """The turn has ended, and its processes are gone."""
+
     turn: str | None  # The turn that was stopped; null if nothing ran.
     ending: Ending | None  # How it ended.
     queued: int  # How many inputs wait, held until somebody lets them go on.
-    waiting: list[Waiting]  # Those inputs, in the order in which they will run.
+    waiting: list[WaitingInput]  # Those inputs, in the order in which they will run.
 
 
-class Changed(FromJson):
+class ChangedSettings(FromJson):
     settings: Settings  # How it is run now.
     name: str | None  # Its name now.
     changed: list[SettingChange]  # What has changed; empty if all of it was so already.
@@ -243,7 +249,7 @@ class Changed(FromJson):
 class WaitingInputs(FromJson):
     paused: bool  # True while it is held until somebody lets it go on.
     turn: str | None  # The turn that runs before them.
-    waiting: list[Waiting | WaitingWhole]  # In the order in which they will run.
+    waiting: list[WaitingInput]  # In the order in which they will run.
 
 
 class DaemonStatus(FromJson):

@@ -16,18 +16,18 @@ from typing import (
 from uuid import uuid4
 
 from greenroom.answers import (
+    AcceptedInput,
     Agent,
     AgentTrial,
-    Changed,
-    Conversation,
-    Created,
+    ChangedSettings,
+    ConversationRow,
+    ConversationSummary,
+    CreatedConversation,
     DaemonStatus,
+    InterruptedTurn,
     Job,
     JobOutput,
-    Row,
     SearchHit,
-    Stopped,
-    Taken,
     WaitingInputs,
 )
 from greenroom.errors import ConnectionLost, Refusal
@@ -109,25 +109,28 @@ class Api:
     # --- conversations ----------------------------------------------------------------------------------------------
 
     @request
-    def create(self, name: str | None = None, **settings: Unpack[NewSettings]) -> Script[Created]:
+    def create(self, name: str | None = None, **settings: Unpack[NewSettings]) -> Script[CreatedConversation]:
         """Begin a conversation. Its commands run in `cwd`, with the environment of this client."""
         given = {**settings, "name": name, "config": settings.get("config") or {}}
         if (cwd := settings.get("cwd")) is not None:
             given["cwd"] = fspath(cwd)
-        return Created.from_json((yield ApiCall("conversation/create", given)))
+        return CreatedConversation.from_json((yield ApiCall("conversation/create", given)))
 
     @request
-    def get(self, conversation: str) -> Script[Conversation]:
+    def get(self, conversation: str) -> Script[ConversationSummary]:
         """Look at one conversation."""
         found = yield from retry_when_lost(ApiCall("conversation/get", {"conversation": conversation}))
-        return Conversation.from_json({**found, "pending": questions_in(found["pending"])})
+        asked = [{**question, "conversation": found["conversation"]} for question in found["pending"]]
+        return ConversationSummary.from_json({**found, "pending": questions_in(asked)})
 
     @request
     def conversations(
         self, *, archived: bool = False, state: str | None = None, cwd: str | None = None
-    ) -> Script[list[Row]]:
+    ) -> Script[list[ConversationRow]]:
         """List conversations, most recently used first."""
-        return [Row.from_json(row) for row in (yield from all_rows(archived=archived, state=state, cwd=cwd))]
+        return [
+            ConversationRow.from_json(row) for row in (yield from all_rows(archived=archived, state=state, cwd=cwd))
+        ]
 
     @request
     def search(
@@ -154,9 +157,9 @@ class Api:
         return found
 
     @request
-    def change(self, conversation: str, **values: Unpack[NewValues]) -> Script[Changed]:
+    def change(self, conversation: str, **values: Unpack[NewValues]) -> Script[ChangedSettings]:
         """Change all of these settings, or none. A turn that runs goes on with them."""
-        return Changed.from_json(
+        return ChangedSettings.from_json(
             (yield ApiCall("conversation/set", {"conversation": conversation, "settings": values}))
         )
 
@@ -200,13 +203,13 @@ class Api:
         if_busy: BusyPolicy = "steer",
         key: str | None = None,
         settings: NewValues | None = None,
-    ) -> Script[Taken]:
+    ) -> Script[AcceptedInput]:
         """Send a message and return when it is stored; the turn goes on by itself.
 
         With the same `key` a message is taken only once, however often it is sent. Without one, each call makes its
         own, so that it can send again after a lost connection. `settings` are for a turn of its own.
         """
-        return Taken.from_json(
+        return AcceptedInput.from_json(
             (yield from retry_when_lost(_send(conversation, prompt, if_busy, key, wait=False, settings=settings)))
         )
 
@@ -289,10 +292,10 @@ class Api:
         clear: bool = False,
         reason: str = "",
         timeout_s: float | None = ANSWER_S,
-    ) -> Script[Stopped]:
+    ) -> Script[InterruptedTurn]:
         """Stop the turn that runs and return when all of it is gone. The conversation stays."""
         params = {"conversation": conversation, "kill": kill, "clear": clear, "reason": reason}
-        return Stopped.from_json((yield ApiCall("conversation/interrupt", params, timeout_s)))
+        return InterruptedTurn.from_json((yield ApiCall("conversation/interrupt", params, timeout_s)))
 
     # --- background commands ----------------------------------------------------------------------------------------
 

@@ -1,13 +1,13 @@
 """The end of a turn, as it is found in a history."""
 
-from greenroom.answers import TurnOver
+from greenroom.answers import TurnResult
 from greenroom.scripts import AFTER_LAST_SEQ, TERMINAL, ApiCall, Script, retry_when_lost
 from greenroom.wire import Json
 
 LOOK_BACK = 200  # events, in which the end of the last turn is looked for
 
 
-class Turn(TurnOver):
+class Turn(TurnResult):
     """A turn that has ended."""
 
     conversation: str  # Whose turn it was.

@@ -238,15 +238,15 @@ def refusal_line(request: RequestId | None, why: GreenroomError) -> bytes:
     return error(request, why.jsonrpc, why.message, data)
 
 
-def request(request_id: RequestId, method: str, params: Params = None) -> bytes:
+def request(request_id: RequestId, method: str, params: Params | Struct = None) -> bytes:
     return line({"jsonrpc": "2.0", "id": request_id, "method": method, **_params_member(params)})
 
 
-def notification(method: str, params: Params = None) -> bytes:
+def notification(method: str, params: Params | Struct = None) -> bytes:
     return line({"jsonrpc": "2.0", "method": method, **_params_member(params)})
 
 
-def _params_member(params: Params) -> JsonObject:
+def _params_member(params: Params | Struct) -> JsonObject:
     return {} if params is None else {"params": params}
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from actors.conversation.agents import settings_now
 from actors.conversation.facts import Facts
 from actors.vocabulary import events as ev
-from actors.vocabulary.agent_description import MODEL, AgentDescription, AgentOptionValue
+from actors.vocabulary.agent_description import MODE, MODEL, AgentDescription, AgentNow, AgentOptionValue
 from actors.vocabulary.setting_changes import model_of
 
 # All of it is in each checkpoint. The events have the rest.
@@ -45,14 +45,18 @@ def title_of(event: ev.AgentTitle) -> str:
     return _shorten(" ".join(event.title.split()), TITLE)
 
 
-def agent_now(facts: Facts) -> AgentDescription | None:
+def agent_now(facts: Facts) -> AgentNow | None:
     """Return how the conversation's agent describes itself; None: not yet, or it is our own."""
-    return _description_of(facts, facts.settings.agent) if facts.settings.agent else None
+    told = _description_of(facts, facts.settings.agent)
+    if told is None:
+        return None
+    model, mode = told.value(MODEL), told.value(MODE)
+    return AgentNow(told.agent, told.session, told.how, told.program, told.can, told.note, model, mode, told.options)
 
 
 def model_now(facts: Facts) -> str:
     """Return the model that the agent says it has, unless the settings have named another since."""
-    named, told = model_of(facts.settings), agent_now(facts)
+    named, told = model_of(facts.settings), _description_of(facts, facts.settings.agent)
     if told is None or told.wanted != facts.settings.agent_model:
         return named
     return told.value(MODEL) or named
@@ -64,6 +68,7 @@ def title_or_preview(facts: Facts) -> str:
 
 
 def _description_of(facts: Facts, agent: str) -> AgentDescription | None:
+    """The agent's description; None for our own, which has no name."""
     return next((known for known in facts.agents_told if known.agent == agent), None)
 
 

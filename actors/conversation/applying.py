@@ -15,7 +15,7 @@ from actors.conversation.waiting_line import (
 )
 from actors.messages.orders import PendingInput
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import LastEnding
+from actors.vocabulary.conditions import LastEnding
 from actors.vocabulary.fast_replace import replace
 from actors.vocabulary.ids import InputId, ItemId, TurnId
 from actors.vocabulary.items import text_of

@@ -7,7 +7,7 @@ from actors.conversation.facts import OpenItem, TurnFacts
 from actors.conversation.jobs import end_with_turn
 from actors.conversation.starting import start_next
 from actors.conversation.state import InputClaim, StopDecision
-from actors.conversation.summary import describe_waiting
+from actors.conversation.summary import interrupted
 from actors.conversation.tail import Tail
 from actors.messages.effects import Settle
 from actors.messages.orders import (
@@ -21,7 +21,8 @@ from actors.messages.orders import (
     Suspended,
 )
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Answer, Ending, InterruptedTurn, TurnResult
+from actors.vocabulary.answers import Answer, TurnResult
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.ids import ItemId, TurnId
 from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision
 
@@ -231,9 +232,7 @@ def answer_waiters(draft: Draft, turn: TurnFacts, result: TurnResult) -> None:
     """Answer all callers whose input the turn took, and all that asked it to stop."""
     settle_claims(draft, tuple(claim for claim in draft.state.claims if claim.input in turn.inputs), result)
     for caller in draft.state.interrupts:
-        draft.answer_when_stored(
-            caller, InterruptedTurn(turn.id, result.ending, describe_waiting(_input_that_stays(draft)))
-        )
+        draft.answer_when_stored(caller, interrupted(turn.id, result.ending, _input_that_stays(draft)))
     claims = tuple(claim for claim in draft.state.claims if claim.input not in turn.inputs)
     draft.state.claims = claims
     draft.state.interrupts = ()

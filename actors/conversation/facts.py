@@ -10,7 +10,7 @@ from typing import Literal
 from actors.messages.orders import KnownSession, PendingInput
 from actors.vocabulary import events as ev
 from actors.vocabulary.agent_description import AgentDescription
-from actors.vocabulary.answers import LastEnding
+from actors.vocabulary.conditions import LastEnding
 from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, InputId, ItemId, JobId, TurnId
 from actors.vocabulary.settings import BusyPolicy, Decision, ReadOnly, Settings
 from actors.vocabulary.spent_amounts import NOTHING, Spent

@@ -3,10 +3,9 @@
 from actors.conversation.draft import Draft
 from actors.conversation.queueing import withdraw_all
 from actors.conversation.state import StopDecision
-from actors.conversation.summary import describe_waiting
+from actors.conversation.summary import interrupted
 from actors.conversation.turns import stop_turn
 from actors.messages.conversation import Interrupt
-from actors.vocabulary.answers import InterruptedTurn
 from actors.vocabulary.settings import AbortReason
 
 
@@ -16,7 +15,7 @@ def interrupt(draft: Draft, command: Interrupt) -> None:
         withdraw_all(draft, "cleared by an interrupt", command.by)
     turn = draft.facts.turn
     if turn is None or command.turn not in {None, turn.id}:
-        draft.reply_when_stored(InterruptedTurn(None, None, describe_waiting(draft.facts.line)))
+        draft.reply_when_stored(interrupted(None, None, draft.facts.line))
         return
     if draft.caller is not None:
         draft.state.interrupts = (*draft.state.interrupts, draft.caller)

@@ -33,7 +33,7 @@ def head_of(state: State) -> Head:
         name=facts.name,
         cwd=str(facts.settings.cwd),
         model=model_now(facts),
-        state=condition(state).value,
+        state=condition(state),
         preview=title_or_preview(facts),
         settings=settings,
         checkpoint=b'{"settings":%b,%b' % (settings, checkpoint_adapter().dump_json(facts, exclude=SETTINGS)[1:]),
@@ -51,7 +51,7 @@ def head_of(state: State) -> Head:
         queued=len(facts.pending),
         agent=facts.settings.agent,
         uncounted=facts.spent.uncounted,
-        ended=facts.ended or "",
+        ended=facts.ended,
         self_named=facts.self_named,
     )
 

@@ -18,7 +18,7 @@ from actors.conversation import (
 )
 from actors.conversation.draft import Draft
 from actors.conversation.state import Stamp, State, Step
-from actors.conversation.summary import summary
+from actors.conversation.summary import spending, summary, waiting_inputs
 from actors.messages.conversation import (
     AnswerApproval,
     AppendRefused,
@@ -35,6 +35,8 @@ from actors.messages.conversation import (
     FindInput,
     FollowAgent,
     Inspect,
+    InspectQueue,
+    InspectSpending,
     Interrupt,
     MoveInput,
     PageRead,
@@ -150,6 +152,10 @@ def _decide(draft: Draft, message: Command | CancelRequest | ConnectionClosed | 
             lifecycle.retire(draft, message)
         case Inspect():
             draft.reply_now(summary(draft.state))
+        case InspectQueue():
+            draft.reply_now(waiting_inputs(draft.state, message.only))
+        case InspectSpending():
+            draft.reply_now(spending(draft.state))
         case TimerFired():
             lifecycle.take_timer(draft, message)
         case Park():

@@ -6,7 +6,16 @@ from actors.conversation.agent_descriptions import agent_now, title_or_preview
 from actors.conversation.facts import Facts
 from actors.conversation.state import Run, Stage, State
 from actors.messages.orders import PendingInput
-from actors.vocabulary.answers import Condition, LastEnding, ReaderStatus, Summary, WaitingInput
+from actors.vocabulary.answers import (
+    ConversationSpending,
+    ConversationSummary,
+    InterruptedTurn,
+    ReaderStatus,
+    WaitingInput,
+    WaitingInputs,
+)
+from actors.vocabulary.conditions import Condition, Ending, LastEnding
+from actors.vocabulary.ids import InputId, TurnId
 from actors.vocabulary.spent_amounts import NOTHING
 
 
@@ -46,24 +55,49 @@ def _condition_of(facts: Facts, run: Run | None) -> Condition:
             return Condition.RUNNING
 
 
-def describe_waiting(pending: tuple[PendingInput, ...]) -> tuple[WaitingInput, ...]:
-    """Input that waits, as clients see it."""
+def describe_waiting(pending: tuple[PendingInput, ...], whole: InputId | None = None) -> tuple[WaitingInput, ...]:
+    """Input that waits, as clients see it. `whole`: the input that is described with its items."""
     return tuple(
-        WaitingInput(waiting.id, waiting.policy, waiting.preview, waiting.items, waiting.by, waiting.since)
+        WaitingInput(
+            waiting.id,
+            waiting.policy,
+            waiting.preview,
+            waiting.by,
+            waiting.since,
+            waiting.items if waiting.id == whole else None,
+        )
         for waiting in pending
     )
 
 
-def summary(state: State) -> Summary:
+def interrupted(turn: TurnId | None, ending: Ending | None, waiting: tuple[PendingInput, ...]) -> InterruptedTurn:
+    return InterruptedTurn(turn, ending, len(waiting), describe_waiting(waiting))
+
+
+def waiting_inputs(state: State, only: InputId | None) -> WaitingInputs:
+    """The inputs that wait; with `only`, that one whole."""
+    facts = state.facts
+    durable = state.durable or facts
+    shown = describe_waiting(tuple(waiting for waiting in facts.line if only in {None, waiting.id}), only)
+    return WaitingInputs(facts.paused, durable.turn.id if durable.turn else None, shown)
+
+
+def spending(state: State) -> ConversationSpending:
+    facts = state.facts
+    return ConversationSpending(facts.settings, facts.spent, facts.turn.spent if facts.turn else NOTHING)
+
+
+def summary(state: State) -> ConversationSummary:
     facts = state.facts
     durable = state.durable or facts  # a turn and its questions are shown when they are on disk, as the events are
-    return Summary(
+    return ConversationSummary(
         conversation=facts.conversation,
-        condition=visible(state),
+        state=visible(state),
         name=facts.name,
         settings=facts.settings,
         seq=state.committed,
         turn=durable.turn.id if durable.turn else None,
+        queued=len(facts.line),
         waiting=describe_waiting(facts.line),
         paused=facts.paused,
         pending=durable.open_questions,
@@ -77,8 +111,6 @@ def summary(state: State) -> Summary:
         usd=facts.spent.usd,
         unpriced=facts.spent.unpriced,
         uncounted=facts.spent.uncounted,
-        spent=facts.spent,
-        turn_spent=facts.turn.spent if facts.turn else NOTHING,
         created=facts.created,
         updated=facts.updated,
         preview=title_or_preview(facts),

@@ -17,12 +17,14 @@ from actors.vocabulary.answers import (
     AnsweredApproval,
     AttachedReader,
     ChangedSettings,
+    ConversationSpending,
+    ConversationSummary,
     Done,
     InputFound,
     InterruptedTurn,
     StartedConversation,
-    Summary,
     TurnResult,
+    WaitingInputs,
 )
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.events import JobEnded
@@ -218,8 +220,18 @@ class WithdrawAll(Query[Done], frozen=True):
     by: str = ""
 
 
-class Inspect(Query[Summary], frozen=True):
+class Inspect(Query[ConversationSummary], frozen=True):
     """Ask for the state of the conversation."""
+
+
+class InspectQueue(Query[WaitingInputs], frozen=True):
+    """Ask for the inputs that wait. `only`: that one alone, with its items."""
+
+    only: InputId | None = None
+
+
+class InspectSpending(Query[ConversationSpending], frozen=True):
+    """Ask for the amounts that the conversation has used."""
 
 
 class Retire(Query[Done], frozen=True):
@@ -267,6 +279,8 @@ Command = (
     | WithdrawInput
     | WithdrawAll
     | Inspect
+    | InspectQueue
+    | InspectSpending
     | RecordJobEnd
     | RecordAgentNews
     | FollowAgent

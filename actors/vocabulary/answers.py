@@ -1,37 +1,23 @@
 """Answers to requests, and the outside view of a conversation. A leaf.
 
-Refusals are answers too: expected, returned, never raised between actors.
+Refusals are answers too: expected, returned, never raised between actors. A struct whose members have descriptions
+is also the answer on the wire of the control API: its schema, the reference and the classes of the Python client are
+made of it.
 """
 
-from enum import StrEnum
-from typing import Literal
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from actors.vocabulary.agent_description import AgentDescription
+from actors.vocabulary.agent_description import AgentNow
+from actors.vocabulary.conditions import ENDED, Condition, Ending, LastEnding
 from actors.vocabulary.errors import GreenroomError, Refusal
 from actors.vocabulary.events import ApprovalRequest
 from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
 from actors.vocabulary.items import InputItem
 from actors.vocabulary.records import Head, HeadPage
 from actors.vocabulary.settings import BusyPolicy, Decision, SettingChange, Settings
-from actors.vocabulary.spent_amounts import NOTHING, Spent
-
-
-class Condition(StrEnum):
-    """The one word that `ls` shows. Failed, denied, lost and over budget stand until the next message."""
-
-    STARTING = "starting"
-    IDLE = "idle"
-    RUNNING = "running"
-    WAITING = "waiting"
-    INTERRUPTING = "interrupting"
-    PARKED = "parked"
-    FAILED = "failed"
-    DENIED = "denied"
-    LOST = "lost"
-    OVER_BUDGET = "over-budget"
-    ARCHIVED = "archived"
+from actors.vocabulary.spent_amounts import Spent
 
 
 class StartedConversation(Struct, frozen=True):
@@ -40,17 +26,16 @@ class StartedConversation(Struct, frozen=True):
 
 
 class AcceptedInput(Struct, frozen=True):
-    """The input is stored. `turn` took it, or is None while the input waits.
+    """Without `wait`: the input is stored."""
 
-    `ended` is the seq at which that turn ended, if the input was repeated after that.
-    """
-
-    input: InputId
-    turn: TurnId | None
-    seq: int
-    queued: int = 0
-    duplicate: bool = False
-    ended: int | None = None
+    input: Annotated[InputId, Meta(description="Its id.")]
+    turn: Annotated[TurnId | None, Meta(description="The turn that runs it; null while it waits.")]
+    seq: Annotated[int, Meta(description="The last event of that moment.")]
+    queued: Annotated[int, Meta(description="How many inputs wait.")] = 0
+    duplicate: Annotated[bool, Meta(description="The key was known: this is the input of the first request.")] = False
+    ended: Annotated[
+        int | None, Meta(description="The last event of its turn, if that had ended when the input was repeated.")
+    ] = None
 
 
 class InputFound(Struct, frozen=True):
@@ -61,125 +46,132 @@ class InputFound(Struct, frozen=True):
     ended: int | None = None
 
 
-class Ending(StrEnum):
-    COMPLETED = "completed"
-    ERROR = "error"
-    INTERRUPTED = "interrupted"
-    REPLACED = "replaced"
-    FAILED = "failed"
-    LOST = "lost"
-    BUDGET = "budget"
-
-
-# Of a conversation's last turn. Denied: somebody said no to one of its questions, and no error or budget ended it.
-LastEnding = Literal["completed", "error", "interrupted", "replaced", "failed", "lost", "budget", "denied"]
-
-
 class TurnResult(Struct, frozen=True):
-    """The end of the turn that took the caller's input. `message` is the answer, or what went wrong.
+    """With `wait`: the turn that took the input has ended."""
 
-    `by`: the clients that asked for its end.
-    """
-
-    turn: TurnId
-    ending: Ending
-    message: str | None
-    seq: int
-    by: tuple[str, ...] = ()
+    turn: Annotated[TurnId, Meta(description="Which turn.")]
+    ending: Annotated[Ending, Meta(description="How it ended.")]
+    message: Annotated[str | None, Meta(description="The last thing the model said, or what went wrong.")]
+    seq: Annotated[int, Meta(description="The number of its terminal event.")]
+    by: Annotated[tuple[str, ...], Meta(description="The clients that asked for its end.")] = ()
 
 
 class WaitingInput(Struct, frozen=True):
-    """Accepted input that no turn has taken yet. `preview`: its first words; `since`: when it was accepted."""
+    """Accepted input that no turn has taken yet."""
 
-    input: InputId
-    policy: BusyPolicy
-    preview: str
-    items: tuple[InputItem, ...]
-    by: str
-    since: float
+    input: Annotated[InputId, Meta(description="Its id.")]
+    policy: Annotated[
+        BusyPolicy, Meta(description="steer: joins the running turn. enqueue, interrupt: gets its own.")
+    ]
+    preview: Annotated[str, Meta(description="Its first words.")]
+    by: Annotated[str, Meta(description="Which client sent it.")]
+    since: Annotated[float, Meta(description="When, in seconds since 1970; 0 where that was not noted.")]
+    items: Annotated[
+        tuple[InputItem, ...] | None, Meta(description="The message whole, where it was asked for; else null.")
+    ] = None
+
+
+class WaitingInputs(Struct, frozen=True):
+    paused: Annotated[bool, Meta(description="True while it is held until somebody lets it go on.")]
+    turn: Annotated[TurnId | None, Meta(description="The turn that runs before them.")]
+    waiting: Annotated[tuple[WaitingInput, ...], Meta(description="In the order in which they will run.")]
 
 
 class InterruptedTurn(Struct, frozen=True):
-    """The turn has ended, and its processes are gone. `turn` is None where nothing was running.
+    """The turn has ended, and its processes are gone."""
 
-    `waiting`: the input that is held until somebody says more, in the order in which it would run.
-    """
-
-    turn: TurnId | None
-    ending: Ending | None
-    waiting: tuple[WaitingInput, ...] = ()
-
-    @property
-    def queued(self) -> int:
-        return len(self.waiting)
+    turn: Annotated[TurnId | None, Meta(description="The turn that was stopped; null if nothing ran.")]
+    ending: Annotated[Ending | None, Meta(description="How it ended.")]
+    queued: Annotated[int, Meta(description="How many inputs wait, held until somebody lets them go on.")] = 0
+    waiting: Annotated[
+        tuple[WaitingInput, ...], Meta(description="Those inputs, in the order in which they will run.")
+    ] = ()
 
 
 class AnsweredApproval(Struct, frozen=True):
-    approval: ApprovalId
-    decision: Decision
-    option: str = ""
-    outside: bool = False
+    approval: Annotated[ApprovalId, Meta(description="The question.")]
+    decision: Annotated[Decision, Meta(description="Its answer, as it is stored.")]
+    option: Annotated[str, Meta(description="The option that was chosen, by its id; empty: none was named.")] = ""
+    outside: Annotated[
+        bool, Meta(description="It is a yes to run it outside the sandbox, where a yes alone means inside.")
+    ] = False
 
 
 class ReaderStatus(Struct, frozen=True):
-    connection: ConnectionId
-    subscription: SubscriptionId
-    seq: int
-    behind: int
-    read_only: bool
+    connection: Annotated[ConnectionId, Meta(description="Whose.")]
+    subscription: Annotated[SubscriptionId, Meta(description="Which.")]
+    seq: Annotated[int, Meta(description="The last event it was given.")]
+    behind: Annotated[int, Meta(description="How many it was not given yet.")]
+    read_only: Annotated[bool, Meta(description="It only watches.")]
 
 
-class Summary(Struct, frozen=True):
-    conversation: ConversationId
-    condition: Condition
-    name: str | None
+class ConversationSummary(Struct, frozen=True, kw_only=True):
+    """A conversation at this moment."""
+
+    conversation: Annotated[ConversationId, Meta(description="Its id.")]
+    state: Annotated[Condition, Meta(description="Its state.")]
+    name: Annotated[str | None, Meta(description="Its name.")]
+    self_named: Annotated[bool, Meta(description="Its name was made of its first words.")] = False
+    settings: Annotated[Settings, Meta(description="How it is run.")]
+    seq: Annotated[int, Meta(description="The number of its last stored event.")]
+    turn: Annotated[TurnId | None, Meta(description="The open turn.")]
+    queued: Annotated[int, Meta(description="How many inputs wait.")] = 0
+    waiting: Annotated[
+        tuple[WaitingInput, ...], Meta(description="The inputs that wait, in the order in which they will run.")
+    ] = ()
+    paused: Annotated[bool, Meta(description="True while queued inputs are held until somebody lets them go on.")] = (
+        False
+    )
+    pending: Annotated[tuple[ApprovalRequest, ...], Meta(description="Questions that wait for an answer.")] = ()
+    readers: Annotated[tuple[ReaderStatus, ...], Meta(description="Attached clients.")] = ()
+    tokens: Annotated[int, Meta(description="Tokens used so far.")] = 0
+    usd: Annotated[float, Meta(description="Their price in US dollars, as far as it is known.")] = 0.0
+    unpriced: Annotated[int, Meta(description="Responses whose price is not known.")] = 0
+    uncounted: Annotated[int, Meta(description="Responses whose tokens the server has not told.")] = 0
+    context_tokens: Annotated[
+        int | None, Meta(description="How full the model's context is; null where nobody knows.")
+    ] = None
+    context_window: Annotated[
+        int | None, Meta(description="Tokens that the model can read at once; null where unknown.")
+    ] = None
+    created: Annotated[float, Meta(description="When, in seconds since 1970.")]
+    updated: Annotated[float, Meta(description="When its last event happened.")]
+    preview: Annotated[str, Meta(description="What it is about: its agent's title for it, or how it began.")]
+    agent_now: Annotated[
+        AgentNow | None,
+        Meta(description="What its agent has said of itself last; null: nothing yet, or it is Greenroom's own."),
+    ] = None
+    failed: Annotated[str | None, Meta(description="Why it was given up; null after a restart.")] = None
+    ended: Annotated[LastEnding | None, Meta(description=ENDED)] = None
+
+
+class ConversationSpending(Struct, frozen=True):
+    """The amounts that a conversation and its open turn have used, and the settings that bound them."""
+
     settings: Settings
-    seq: int
-    turn: TurnId | None
-    waiting: tuple[WaitingInput, ...]
-    paused: bool
-    pending: tuple[ApprovalRequest, ...]
-    readers: tuple[ReaderStatus, ...]
-    tokens: int
-    created: float
-    updated: float
-    preview: str
-    failed: str | None = None
-    ended: LastEnding | None = None
-    self_named: bool = False
-    context_tokens: int | None = None
-    context_window: int | None = None
-    usd: float = 0.0
-    unpriced: int = 0
-    uncounted: int = 0
-    spent: Spent = NOTHING
-    turn_spent: Spent = NOTHING
-    agent_now: AgentDescription | None = None
-
-    @property
-    def queued(self) -> int:
-        return len(self.waiting)
+    spent: Spent
+    turn_spent: Spent
 
 
 class ChangedSettings(Struct, frozen=True):
-    """The settings as they are now, what of them has changed, and the turn that goes on with them."""
-
-    settings: Settings
-    name: str | None
-    changed: tuple[SettingChange, ...]
-    turn: TurnId | None
+    settings: Annotated[Settings, Meta(description="How it is run now.")]
+    name: Annotated[str | None, Meta(description="Its name now.")]
+    changed: Annotated[
+        tuple[SettingChange, ...], Meta(description="What has changed; empty if all of it was so already.")
+    ]
+    turn: Annotated[TurnId | None, Meta(description="The turn that goes on with them.")]
 
 
 class AttachedReader(Struct, frozen=True):
-    """The subscription began; slices follow. `seq` is the last stored event at this moment."""
+    """The subscription began; slices follow."""
 
-    subscription: SubscriptionId
-    summary: Summary
-    seq: int
+    subscription: Annotated[SubscriptionId, Meta(description="The name that `events` and `ended` come under.")]
+    summary: Annotated[ConversationSummary, Meta(description="The conversation at this moment.")]
+    seq: Annotated[int, Meta(description="The last stored event at this moment.")]
 
 
 class Done(Struct, frozen=True):
-    """The request was carried out, and there is nothing more to say."""
+    """Done; there is nothing more to say."""
 
 
 class ConversationList(Struct, frozen=True):
@@ -203,7 +195,7 @@ class Candidates(Struct, frozen=True):
 
 
 class ResolvedReference(Struct, frozen=True):
-    conversation: ConversationId
+    conversation: Annotated[ConversationId, Meta(description="Its id.")]
 
 
 Answer = (
@@ -213,7 +205,9 @@ Answer = (
     | TurnResult
     | InterruptedTurn
     | AnsweredApproval
-    | Summary
+    | ConversationSummary
+    | ConversationSpending
+    | WaitingInputs
     | AttachedReader
     | ChangedSettings
     | Done

@@ -1,9 +1,10 @@
 """A conversation as the journal keeps it: its events, its row, and pieces of both. A leaf."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct, field
 
+from actors.vocabulary.conditions import ENDED, Condition, LastEnding
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.spent_amounts import LedgerEntry
 
@@ -24,41 +25,55 @@ class Record(Struct, frozen=True):
     stored_bytes: int = 0
 
 
-class Head(Struct, frozen=True):
-    """The row of a conversation beside its events, so that a list or a wake-up reads nothing else.
-
-    `checkpoint` is the durable part of the core's state as of `checkpoint_seq`; events after it are replayed.
-    """
-
-    conversation: ConversationId
-    name: str | None
-    cwd: str
-    model: str
-    state: str
-    preview: str
-    settings: bytes
-    checkpoint: bytes
-    checkpoint_seq: int
-    created: float
-    updated: float
-    last_seq: int
-    generation: int
-    archived: bool = False
-    tokens: int = 0
-    context_tokens: int | None = None
-    context_window: int | None = None
-    usd: float = 0.0
-    unpriced: int = 0
-    queued: int | None = None  # null: stored before it was noted
-    agent: str = ""  # empty: our own
-    uncounted: int = 0
-    ended: str = ""  # how the last turn ended; empty: none has, or another has begun
-    self_named: bool = False  # its name was made of its first words
+class ConversationRow(Struct, frozen=True):
+    conversation: Annotated[ConversationId, Meta(description="The conversation's id.")]
+    name: Annotated[str | None, Meta(description="Its name.")]
+    cwd: Annotated[str, Meta(description="Its working directory.")]
+    model: Annotated[
+        str, Meta(description="Its model, as far as it is known; empty: one that another agent has chosen itself.")
+    ]
+    state: Annotated[Condition, Meta(description="Its state.")]
+    preview: Annotated[str, Meta(description="What it is about: its agent's title for it, or how it began.")]
+    created: Annotated[float, Meta(description="When, in seconds since 1970.")]
+    updated: Annotated[float, Meta(description="When its last event happened.")]
+    last_seq: Annotated[int, Meta(description="The number of its last event.")] = field(name="seq")
+    archived: Annotated[bool, Meta(description="Left out of lists unless asked for.")] = False
+    tokens: Annotated[int, Meta(description="Tokens used so far, as far as servers tell them.")] = 0
+    context_tokens: Annotated[
+        int | None, Meta(description="How full the model's context is; null where nobody knows.")
+    ] = None
+    context_window: Annotated[
+        int | None, Meta(description="Tokens that the model can read at once; null where unknown.")
+    ] = None
+    usd: Annotated[float, Meta(description="Their price in US dollars, as far as it is known.")] = 0.0
+    unpriced: Annotated[int, Meta(description="Responses whose price is not known.")] = 0
+    queued: Annotated[int | None, Meta(description="How many inputs wait; null where that was not noted.")] = None
+    agent: Annotated[str, Meta(description="The agent of its turns; empty: Greenroom's own.")] = ""
+    uncounted: Annotated[int, Meta(description="Responses whose tokens the server has not told.")] = 0
+    ended: Annotated[LastEnding | None, Meta(description=ENDED)] = None
+    self_named: Annotated[bool, Meta(description="Its name was made of its first words.")] = False
 
     @property
     def title(self) -> str:
         """The name that a client gave it, or else its preview, which reads better than a name made of that."""
         return self.name if self.name and not self.self_named else self.preview
+
+
+class Head(ConversationRow, frozen=True, kw_only=True):
+    """The row of a conversation beside its events, so that a list or a wake-up reads nothing else.
+
+    `checkpoint` is the durable part of the core's state as of `checkpoint_seq`; events after it are replayed.
+    """
+
+    settings: bytes
+    checkpoint: bytes
+    checkpoint_seq: int
+    generation: int
+
+    @property
+    def row(self) -> ConversationRow:
+        """The part for clients."""
+        return ConversationRow(*(getattr(self, name) for name in ConversationRow.__struct_fields__))
 
 
 # States that a restart of the daemon leaves as they are.

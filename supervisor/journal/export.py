@@ -13,6 +13,7 @@ from msgspec.structs import asdict, replace
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from actors.messages.ports import Journal
+from actors.vocabulary.conditions import Condition, LastEnding
 from actors.vocabulary.errors import InvalidInput, UnknownConversation
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.records import Head, Record
@@ -43,7 +44,7 @@ class ExportedHead(ExportLine):
     name: str | None
     cwd: str
     model: str
-    state: str
+    state: Condition
     preview: str
     settings: str
     checkpoint: str
@@ -61,7 +62,7 @@ class ExportedHead(ExportLine):
     queued: Count | None = None
     agent: str = ""
     uncounted: Count = 0
-    ended: str = ""
+    ended: LastEnding | Literal[""] = ""
     self_named: bool = False
 
 
@@ -90,6 +91,7 @@ def export(journal: Journal, conversation: ConversationId) -> Iterator[str]:
     fields = asdict(head)
     for name in ("settings", "checkpoint"):
         fields[name] = base64.b64encode(fields[name]).decode()
+    fields["ended"] = head.ended or ""
     yield _line({"greenroom_export": FORMAT, "first_seq": page.first_seq, "head": fields}) + "\n"
     after = page.first_seq - 1
     while after < head.last_seq:
@@ -190,4 +192,5 @@ def head_of(exported: ExportedHead) -> Head:
             fields[name] = base64.b64decode(fields[name], validate=True)
         except ValueError as error:  # binascii.Error is a ValueError
             raise InvalidInput(f"line 1: head.{name}: {error}", line=1) from None
+    fields["ended"] = fields["ended"] or None
     return Head(**fields)

@@ -1,7 +1,9 @@
 """Heads and records as rows, and back. Writing statements take rows in exactly this order. Any thread."""
 
 import sqlite3
+from typing import Any
 
+from actors.vocabulary.conditions import Condition
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Head, KeptText, Record
 
@@ -32,9 +34,14 @@ GET_KEPT = """
     ORDER BY tail, since, start"""
 PUT_TAIL = "INSERT INTO tails (key, first_seq, last_seq, updated) VALUES (?, ?, ?, ?)"
 
-HEAD_COLUMNS = """c.id, c.name, c.cwd, c.model, c.state, c.preview, {settings}, {checkpoint}, c.checkpoint_seq,
-    c.created, {updated}, t.last_seq, c.generation, c.archived, c.tokens,
-    c.context_tokens, c.context_window, c.usd, c.unpriced, c.queued, c.agent, c.uncounted, c.ended, c.self_named"""
+HEAD_COLUMNS = """{settings}, {checkpoint}, c.checkpoint_seq, c.generation, c.state, c.archived, c.ended,
+    c.self_named, c.id, c.name, c.cwd, c.model, c.preview, c.created, {updated}, t.last_seq, c.tokens,
+    c.context_tokens, c.context_window, c.usd, c.unpriced, c.queued, c.agent, c.uncounted"""
+MEMBERS = (
+    *("settings", "checkpoint", "checkpoint_seq", "generation", "state", "archived", "ended", "self_named"),
+    *("conversation", "name", "cwd", "model", "preview", "created", "updated", "last_seq", "tokens"),
+    *("context_tokens", "context_window", "usd", "unpriced", "queued", "agent", "uncounted"),
+)
 GET_HEAD = f"""
     SELECT {HEAD_COLUMNS.format(settings="s.settings", checkpoint="s.checkpoint", updated="t.updated")}
     FROM conversations c JOIN tails t ON t.key = c.key JOIN snapshots s ON s.key = c.key
@@ -81,7 +88,7 @@ def head_row(key: int, head: Head) -> Row:
         head.queued,
         head.agent,
         head.uncounted,
-        head.ended,
+        head.ended or "",
         int(head.self_named),
     )
 
@@ -105,4 +112,7 @@ def get_row_at(db: sqlite3.Connection, key: int) -> Head:
 
 
 def _head(row: tuple[object, ...]) -> Head:
-    return Head(*row[:13], bool(row[13]), *row[14:-1], bool(row[-1]))  # type: ignore[arg-type,call-arg] # STRICT tables guarantee the types
+    members: dict[str, Any] = dict(zip(MEMBERS, row, strict=True))  # STRICT tables guarantee the types
+    archived, self_named = bool(members["archived"]), bool(members["self_named"])
+    state, ended = Condition(members["state"]), members["ended"] or None
+    return Head(**{**members, "state": state, "archived": archived, "ended": ended, "self_named": self_named})

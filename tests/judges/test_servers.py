@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Ending
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly
 from tests.judges.installed import MODULES, NODE, PYTHON, needs
 from tests.support.engine_harness import EngineHarness, Talk, harness_at

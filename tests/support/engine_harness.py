@@ -37,13 +37,13 @@ from actors.vocabulary.answers import (
     AnsweredApproval,
     AttachedReader,
     ChangedSettings,
+    ConversationSummary,
     Done,
-    Ending,
     InterruptedTurn,
     StartedConversation,
-    Summary,
     TurnResult,
 )
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, ConversationId, SubscriptionId, TurnId
 from actors.vocabulary.items import InputItem, TextItem
 from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, DangerFullAccess, Decision, Settings, Task
@@ -296,10 +296,10 @@ class Talk:
         self.tell(Restart("harness"), caller)
         self._harness.answer(caller, Done)
 
-    def summary(self) -> Summary:
+    def summary(self) -> ConversationSummary:
         caller = self._harness.caller()
         self.tell(Inspect(), caller)
-        return self._harness.answer(caller, Summary)
+        return self._harness.answer(caller, ConversationSummary)
 
     # --- what the client sees -------------------------------------------------------------------------------------
 

@@ -11,7 +11,8 @@ from structlog.testing import capture_logs
 from actors.messages.conversation import Attach, ConnectionClosed, Detach, Ready, Send, ToConversation
 from actors.messages.effects import Deliver, EndSubscription, ReplyTo, Slice, Unsubscribed
 from actors.messages.routing import ListConversations, ToRegistry
-from actors.vocabulary.answers import AttachedReader, Condition, Ending, Summary, TurnResult
+from actors.vocabulary.answers import AttachedReader, ConversationSummary, TurnResult
+from actors.vocabulary.conditions import Condition, Ending
 from actors.vocabulary.errors import ActorGone, MailboxFull
 from actors.vocabulary.ids import Caller, ConnectionId, TurnId
 from actors.vocabulary.records import ListQuery
@@ -49,7 +50,17 @@ def tenant(tenants: Tenants) -> Tenant:
     tenant.peer.send(b"attach\nsend\n")
     assert tenant.reads.lines(2) == [b"told", b"told"]
     settings = Settings(model="m", cwd=Path("/"))
-    summary = Summary(CONVERSATION, Condition.RUNNING, None, settings, 0, None, (), False, (), (), 0, 0, 0, "")
+    summary = ConversationSummary(
+        conversation=CONVERSATION,
+        state=Condition.RUNNING,
+        name=None,
+        settings=settings,
+        seq=0,
+        turn=None,
+        created=0,
+        updated=0,
+        preview="",
+    )
     tenants.post(tenant, ReplyTo(tenant.caller(1), AttachedReader(SUBSCRIPTION, summary, 0)))
     assert tenant.reads.line() == b"answer 1: AttachedReader"
     for _ in range(2):

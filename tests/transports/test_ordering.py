@@ -7,15 +7,8 @@ import pytest
 from actors.messages.conversation import Attach, Detach, Interrupt, Send, ToConversation
 from actors.messages.effects import Deliver, ReplyTo, Slice
 from actors.messages.routing import ListApprovals, ListConversations, RegistryInput, Remove, Resolve, ToRegistry
-from actors.vocabulary.answers import (
-    AcceptedInput,
-    AttachedReader,
-    Condition,
-    Ending,
-    InterruptedTurn,
-    Summary,
-    TurnResult,
-)
+from actors.vocabulary.answers import AcceptedInput, AttachedReader, ConversationSummary, InterruptedTurn, TurnResult
+from actors.vocabulary.conditions import Condition, Ending
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
 from actors.vocabulary.records import ListQuery, Record
@@ -38,7 +31,17 @@ def attach(after: int | None = 0, subscription: SubscriptionId = SUB) -> ToConve
 
 def attached(seq: int, subscription: SubscriptionId = SUB) -> ReplyTo:
     settings = Settings(model="m", cwd=Path("/"))
-    summary = Summary(HERE, Condition.IDLE, None, settings, seq, None, (), False, (), (), 0, 0, 0, "")
+    summary = ConversationSummary(
+        conversation=HERE,
+        state=Condition.IDLE,
+        name=None,
+        settings=settings,
+        seq=seq,
+        turn=None,
+        created=0,
+        updated=0,
+        preview="",
+    )
     return ReplyTo(caller(1), AttachedReader(subscription, summary, seq))
 
 

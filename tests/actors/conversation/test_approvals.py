@@ -13,7 +13,8 @@ from actors.messages.conversation import AnswerApproval, TimerFired
 from actors.messages.effects import SetTimer
 from actors.messages.orders import AgentStopped, AnswerAgent, Completed, StopAgent, SuspendAgent, Suspended
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import AnsweredApproval, Condition, Ending, InterruptedTurn, TurnResult
+from actors.vocabulary.answers import AnsweredApproval, InterruptedTurn, TurnResult
+from actors.vocabulary.conditions import Condition, Ending
 from actors.vocabulary.errors import AlreadyAnswered, InvalidInput, UnknownApproval
 from actors.vocabulary.ids import ApprovalId
 from actors.vocabulary.settings import AbortReason, Decision
@@ -138,7 +139,7 @@ def test_what_goes_on_is_shown_as_of_what_is_on_disk() -> None:
     core.output(w.call(), w.ask())
     assert (visible(core.state), summary(core.state).pending) == (Condition.RUNNING, ())
     core.store()
-    assert visible(core.state) is summary(core.state).condition is Condition.WAITING
+    assert visible(core.state) is summary(core.state).state is Condition.WAITING
     assert [one.approval_id for one in summary(core.state).pending] == ["question"]
     core.answer_with(Decision.DENIED, ANN)
     assert visible(core.state) is Condition.WAITING

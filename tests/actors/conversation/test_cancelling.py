@@ -3,7 +3,8 @@
 from actors.messages.conversation import CancelRequest, ConnectionClosed
 from actors.messages.orders import GiveInput, InputWanted, StopAgent
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import AcceptedInput, Ending, TurnResult
+from actors.vocabulary.answers import AcceptedInput, TurnResult
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.errors import Cancelled
 from actors.vocabulary.ids import Caller
 from actors.vocabulary.settings import AbortReason, BusyPolicy

@@ -5,7 +5,8 @@ import pytest
 from actors.messages.conversation import ChangeSettings, Send
 from actors.messages.orders import AgentStopped, Completed
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import AcceptedInput, Ending, TurnResult
+from actors.vocabulary.answers import AcceptedInput, TurnResult
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.errors import WrongState
 from actors.vocabulary.settings import AbortReason, BusyPolicy, Task
 from tests.support.core_driver import Core, caller

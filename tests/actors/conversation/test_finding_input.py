@@ -5,7 +5,8 @@ import pytest
 from actors.messages.conversation import CancelRequest, FindInput, Interrupt, Send, WithdrawInput
 from actors.messages.orders import Completed, StopAgent
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import AcceptedInput, Ending, InputFound, InterruptedTurn, TurnResult
+from actors.vocabulary.answers import AcceptedInput, InputFound, InterruptedTurn, TurnResult
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput
 from actors.vocabulary.ids import InputId
 from actors.vocabulary.settings import BusyPolicy

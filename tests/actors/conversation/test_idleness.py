@@ -5,7 +5,7 @@ from actors.conversation.state import Limits
 from actors.messages.conversation import ConnectionClosed, Inspect, Park, Rename, TimerFired
 from actors.messages.effects import Effect, Leave, OfferToPark, SetTimer, Stay
 from actors.messages.orders import Suspended
-from actors.vocabulary.answers import Condition
+from actors.vocabulary.conditions import Condition
 from actors.vocabulary.errors import StorageFull
 from actors.vocabulary.ids import ConnectionId
 from actors.vocabulary.settings import BusyPolicy, Decision

@@ -3,11 +3,12 @@
 import pytest
 
 from actors.conversation import condition
-from actors.conversation.summary import describe_waiting
+from actors.conversation.summary import interrupted
 from actors.messages.conversation import ConnectionClosed, Interrupt
 from actors.messages.orders import AgentNews, AgentStopped, Completed, Crashed, ModelFailed, StopAgent
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Condition, Ending, InterruptedTurn, TurnResult
+from actors.vocabulary.answers import InterruptedTurn, TurnResult
+from actors.vocabulary.conditions import Condition, Ending
 from actors.vocabulary.ids import ConnectionId
 from actors.vocabulary.settings import AbortReason, BusyPolicy
 from tests.actors.conversation import words as w
@@ -106,9 +107,7 @@ def test_a_completed_turn_whose_interrupt_was_accepted_pauses_the_queue() -> Non
     core.interrupt(ANN)
     core.end(Completed("all done"))
     assert core.types[-2:] == ["task_complete", "queue_paused"]
-    assert core.answer(ANN) == InterruptedTurn(
-        core.runs[0].turn, Ending.COMPLETED, describe_waiting(core.state.facts.pending)
-    )
+    assert core.answer(ANN) == interrupted(core.runs[0].turn, Ending.COMPLETED, core.state.facts.pending)
     assert len(core.state.facts.pending) == 1
 
 

@@ -8,7 +8,7 @@ from actors.conversation import restore
 from actors.conversation.summary import condition, summary
 from actors.messages.conversation import Archive, Restart
 from actors.messages.orders import Completed, Crashed, ModelFailed, Outcome, OutOfBudget
-from actors.vocabulary.answers import Condition, LastEnding
+from actors.vocabulary.conditions import Condition, LastEnding
 from actors.vocabulary.settings import Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import CONVERSATION, Core, caller
@@ -67,8 +67,8 @@ def way(request: pytest.FixtureRequest) -> tuple[Callable[[Core], None], LastEnd
 
 def seen(core: Core) -> tuple[str | None, Condition]:
     told = summary(core.state)
-    assert told.condition is condition(core.state)
-    return told.ended, told.condition
+    assert told.state is condition(core.state)
+    return told.ended, told.state
 
 
 def test_the_end_of_a_turn_is_seen_until_the_next_begins(

@@ -78,7 +78,8 @@ from actors.messages.orders import (
     UseSettings,
 )
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import AcceptedInput, Answer, AttachedReader, Ending, InterruptedTurn, TurnResult
+from actors.vocabulary.answers import AcceptedInput, Answer, AttachedReader, InterruptedTurn, TurnResult
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.errors import GreenroomError, StorageFull, TurnFailed
 from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, ItemId, SubscriptionId, TurnId
 from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision, Settings

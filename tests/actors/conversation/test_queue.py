@@ -5,11 +5,12 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from actors.conversation.summary import describe_waiting
+from actors.conversation.summary import interrupted
 from actors.messages.conversation import Archive, ResumeQueue, WithdrawInput
 from actors.messages.orders import AgentStopped, Crashed, GiveInput, InputWanted, ModelFailed, Outcome
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Done, Ending, InterruptedTurn
+from actors.vocabulary.answers import Done, InterruptedTurn
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.errors import Cancelled, InvalidInput, QueueFull, WrongState
 from actors.vocabulary.ids import InputId
 from actors.vocabulary.settings import BusyPolicy
@@ -249,9 +250,7 @@ def test_an_interrupt_of_a_turn_that_is_being_replaced_holds_the_replacement_too
     core.interrupt(ANN)
     core.stopped()
     assert runs(core) == [["first"]]
-    assert core.answer(ANN) == InterruptedTurn(
-        core.runs[0].turn, Ending.REPLACED, describe_waiting(core.state.facts.pending)
-    )
+    assert core.answer(ANN) == interrupted(core.runs[0].turn, Ending.REPLACED, core.state.facts.pending)
     assert len(core.state.facts.pending) == 1
     core.send("again")
     core.end()

@@ -5,7 +5,7 @@ import pytest
 from actors.messages.conversation import EditInput, Inspect, MoveInput, QueueEnd, ResumeQueue, WithdrawAll
 from actors.messages.orders import GiveInput, InputWanted
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Done, InterruptedTurn, Summary, TurnResult
+from actors.vocabulary.answers import ConversationSummary, Done, InterruptedTurn, TurnResult
 from actors.vocabulary.errors import Cancelled, InvalidInput, QueueFull
 from actors.vocabulary.ids import InputId
 from actors.vocabulary.items import ImageItem, TextItem
@@ -47,7 +47,7 @@ def test_what_waits_is_listed_in_the_order_in_which_it_will_run() -> None:
     core.send("steering", BEN)
     core.say(Inspect(), ANN)
     found = core.answer(ANN)
-    assert isinstance(found, Summary)
+    assert isinstance(found, ConversationSummary)
     assert [(one.preview, one.policy.value, one.by) for one in found.waiting] == [
         ("steering", "steer", "ben"),
         ("queued", "enqueue", ""),

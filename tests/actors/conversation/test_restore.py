@@ -9,7 +9,8 @@ from actors.conversation.state import Limits
 from actors.messages.conversation import Archive, ChangeSettings, Rename, Restart, Revived
 from actors.messages.orders import AgentNews, Completed, InputWanted, ModelFailed
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Condition, Done
+from actors.vocabulary.answers import Done
+from actors.vocabulary.conditions import Condition
 from actors.vocabulary.errors import StorageFull, TurnFailed, UnknownConversation, WrongState
 from actors.vocabulary.records import Record
 from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision, Settings

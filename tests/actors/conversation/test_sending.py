@@ -2,11 +2,12 @@
 
 import pytest
 
-from actors.conversation.summary import describe_waiting
+from actors.conversation.summary import interrupted
 from actors.messages.conversation import Archive, ConnectionClosed
 from actors.messages.orders import Completed, GiveInput, InputWanted, ModelFailed, OutOfBudget, StopAgent
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import AcceptedInput, Ending, InterruptedTurn, TurnResult
+from actors.vocabulary.answers import AcceptedInput, TurnResult
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.errors import Busy, InvalidInput, QueueFull, WrongState
 from actors.vocabulary.settings import AbortReason, BusyPolicy
 from tests.actors.conversation import words as w
@@ -242,9 +243,7 @@ def test_input_that_interrupts_runs_although_the_queue_is_paused_and_pauses_noth
     core.interrupt(ANN)
     core.send("two", policy=BusyPolicy.INTERRUPT)
     core.stopped()
-    assert core.answer(ANN) == InterruptedTurn(
-        core.runs[0].turn, Ending.INTERRUPTED, describe_waiting(core.state.facts.pending)
-    )
+    assert core.answer(ANN) == interrupted(core.runs[0].turn, Ending.INTERRUPTED, core.state.facts.pending)
     assert len(core.state.facts.pending) == 1
     assert w.words_of(core.runs[1].inputs) == ["two"]
 

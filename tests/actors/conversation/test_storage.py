@@ -7,7 +7,8 @@ from actors.messages.conversation import Begin, CancelRequest, Committed, Rename
 from actors.messages.effects import SetTimer
 from actors.messages.orders import AllStored, AnswerAgent, Completed, StopAgent, StorageAwaited, TakeMore
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import AcceptedInput, Condition, Ending, InterruptedTurn, TurnResult
+from actors.vocabulary.answers import AcceptedInput, InterruptedTurn, TurnResult
+from actors.vocabulary.conditions import Condition, Ending
 from actors.vocabulary.errors import StorageFull, UnknownConversation
 from actors.vocabulary.settings import BusyPolicy, Decision
 from tests.actors.conversation import words as w

@@ -17,7 +17,8 @@ from actors.messages.orders import (
     TakeMore,
 )
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Ending, TurnResult
+from actors.vocabulary.answers import TurnResult
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.errors import InvalidInput, UnknownConversation
 from actors.vocabulary.ids import ItemId, TurnId
 from actors.vocabulary.settings import AbortReason, Decision

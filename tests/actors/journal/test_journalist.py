@@ -9,6 +9,7 @@ from actors.journal.journalist import GROUP, Journalist
 from actors.journal.librarian import Librarian
 from actors.messages.conversation import AppendRefused, Committed
 from actors.messages.journal import ConversationErased, Erase, Load, LoadedState, Store
+from actors.vocabulary.conditions import Condition
 from actors.vocabulary.errors import ActorGone, JournalError, SequenceConflict, StorageFailed, StorageFull
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Append, Head, Record
@@ -44,7 +45,21 @@ class Counting(FakeJournal):
         return super().commit(appends)
 
 
-HEAD = Head(A, None, "/", "m", "idle", "", b"{}", b"{}", 0, 0.0, 0.0, 1, 1)
+HEAD = Head(
+    conversation=A,
+    name=None,
+    cwd="/",
+    model="m",
+    state=Condition.IDLE,
+    preview="",
+    settings=b"{}",
+    checkpoint=b"{}",
+    checkpoint_seq=0,
+    created=0.0,
+    updated=0.0,
+    last_seq=1,
+    generation=1,
+)
 
 
 def append(seq: int, conversation: ConversationId = A) -> Append:

@@ -9,6 +9,7 @@ from actors.messages.conversation import PageRead
 from actors.messages.effects import ReadPage
 from actors.messages.journal import FetchPage, Load, LoadedState
 from actors.runtime.base import Ref
+from actors.vocabulary.conditions import Condition
 from actors.vocabulary.errors import StorageFailed
 from actors.vocabulary.ids import ConversationId, SubscriptionId
 from actors.vocabulary.records import PAGE_BYTES, Append, Head, Page, Record
@@ -26,7 +27,21 @@ class Library:
     def __init__(self, records: int) -> None:
         self.journal, self.stage, self.box = FakeJournal(), Stage(), Box()
         stored = tuple(Record(seq, 0.0, None, "background_event", b"{}") for seq in range(1, records + 1))
-        self.head = Head(A, None, "/", "m", "idle", "", b"{}", b"{}", 10, 0.0, 0.0, records, 1)
+        self.head = Head(
+            conversation=A,
+            name=None,
+            cwd="/",
+            model="m",
+            state=Condition.IDLE,
+            preview="",
+            settings=b"{}",
+            checkpoint=b"{}",
+            checkpoint_seq=10,
+            created=0.0,
+            updated=0.0,
+            last_seq=records,
+            generation=1,
+        )
         assert self.journal.commit([Append(A, stored, self.head)]) == [None]
         self.ref: Ref[Any] = self.stage.start(Librarian(self.journal))
 

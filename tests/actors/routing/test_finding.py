@@ -38,10 +38,10 @@ from actors.vocabulary.answers import (
     AcceptedInput,
     Candidates,
     ConversationList,
+    ConversationSummary,
     Done,
     ResolvedReference,
     StartedConversation,
-    Summary,
     TurnResult,
 )
 from actors.vocabulary.errors import (
@@ -148,7 +148,7 @@ def test_what_is_said_while_a_conversation_is_looked_up_arrives_in_order(asleep:
         asleep.tell(A, Inspect(), looked)
         asleep.run()
     assert isinstance(asleep.answer(sent), TurnResult)
-    assert isinstance(asleep.answer(looked), Summary)
+    assert isinstance(asleep.answer(looked), ConversationSummary)
     assert reader.records == list(asleep.journal.history(A))
 
 
@@ -180,7 +180,7 @@ def test_a_client_that_goes_while_its_conversation_is_looked_up_is_forgotten(asl
         asleep.registry.tell(ConnectionClosed(asleep.caller("gone").connection))
         asleep.run()
     summary = asleep.say(A, Inspect())
-    assert isinstance(summary, Summary)
+    assert isinstance(summary, ConversationSummary)
     assert summary.readers == ()
     assert reader.ended is None
     assert asleep.routing.statistics()["requests"] == 0
@@ -405,7 +405,7 @@ def test_an_id_that_sleeps_is_not_created_again(asleep: StagedDaemon) -> None:
         "an id is fresh, so it is not looked for; the journal keeps what it has"
     )
     asleep.run()
-    assert isinstance(asleep.say(A, Inspect()), Summary)
+    assert isinstance(asleep.say(A, Inspect()), ConversationSummary)
 
 
 # --- references and lists -------------------------------------------------------------------------------------------

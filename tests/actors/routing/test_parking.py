@@ -9,7 +9,13 @@ from actors.messages.conversation import AnswerApproval, ConnectionClosed, Inspe
 from actors.messages.orders import AnswerAgent, Completed, RunAgent, SuspendAgent
 from actors.messages.routing import ListApprovals, SessionStayed
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import AnsweredApproval, InterruptedTurn, PendingApprovals, Summary, TurnResult
+from actors.vocabulary.answers import (
+    AnsweredApproval,
+    ConversationSummary,
+    InterruptedTurn,
+    PendingApprovals,
+    TurnResult,
+)
 from actors.vocabulary.ids import ApprovalId, CallId, ConversationId
 from actors.vocabulary.settings import Decision
 from tests.fakes.agents import FakeAgents, Script, says
@@ -85,7 +91,7 @@ def test_a_message_at_any_moment_of_parking_is_served_once_by_one_owner(idle: St
     idle.tell(A, Inspect(), looked)
     idle.run()
     assert isinstance(idle.answer(sent), TurnResult)
-    assert isinstance(idle.answer(looked), Summary)
+    assert isinstance(idle.answer(looked), ConversationSummary)
     assert idle.journal.conflicts == []
     assert idle.routing.statistics()["live"] == 1
 
@@ -114,7 +120,7 @@ def test_what_waited_while_a_session_stayed_is_handed_to_it(idle: StagedDaemon) 
         idle.tell(A, Inspect(), looked)
         idle.run()
     idle.run()
-    assert isinstance(idle.answer(looked), Summary)
+    assert isinstance(idle.answer(looked), ConversationSummary)
 
 
 def test_park_does_not_overtake_what_was_routed_before_it(idle: StagedDaemon) -> None:
@@ -132,7 +138,7 @@ def test_park_does_not_overtake_what_was_routed_before_it(idle: StagedDaemon) ->
         sent = idle.send(A)
         idle.run()
     idle.run()
-    assert all(isinstance(idle.answer(caller), Summary) for caller in callers)
+    assert all(isinstance(idle.answer(caller), ConversationSummary) for caller in callers)
     assert isinstance(idle.answer(sent), TurnResult)
     assert idle.journal.conflicts == []
 

@@ -26,6 +26,7 @@ from actors.routing.owners import LiveOwners
 from actors.routing.removal import Removal
 from actors.routing.room import Room
 from actors.routing.trimming import Trimming
+from actors.vocabulary.conditions import Condition
 from actors.vocabulary.errors import NameTaken, Overloaded
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
 from actors.vocabulary.items import TextItem
@@ -34,7 +35,21 @@ from actors.vocabulary.records import Head
 A, B = ConversationId("aaaa-0001"), ConversationId("bbbb-0002")
 CALLER, OTHER = Caller(ConnectionId("client"), 1), Caller(ConnectionId("client"), 2)
 LOOK = ToConversation(B, Inspect(), CALLER)
-IDLE = Head(A, "name", "/", "model", "idle", "", b"", b"", 0, created=0.0, updated=0.0, last_seq=1, generation=1)
+IDLE = Head(
+    conversation=A,
+    name="name",
+    cwd="/",
+    model="model",
+    state=Condition.IDLE,
+    preview="",
+    settings=b"",
+    checkpoint=b"",
+    checkpoint_seq=0,
+    created=0.0,
+    updated=0.0,
+    last_seq=1,
+    generation=1,
+)
 
 
 class Parts:

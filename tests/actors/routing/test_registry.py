@@ -27,11 +27,11 @@ from actors.messages.routing import (
 from actors.vocabulary.answers import (
     AcceptedInput,
     AttachedReader,
+    ConversationSummary,
     Done,
     InterruptedTurn,
     ResolvedReference,
     StartedConversation,
-    Summary,
     TurnResult,
 )
 from actors.vocabulary.errors import (
@@ -226,7 +226,7 @@ def test_beyond_the_limit_nobody_is_created_or_woken_until_somebody_leaves() -> 
     assert isinstance(daemon.answer(woken), Overloaded)
     daemon.time.advance(601)
     daemon.run()
-    assert isinstance(daemon.say(A, Inspect()), Summary)
+    assert isinstance(daemon.say(A, Inspect()), ConversationSummary)
 
 
 def test_a_session_that_can_not_take_more_refuses_its_caller_and_forgets_the_request(
@@ -287,7 +287,7 @@ def test_a_client_that_closes_is_forgotten_everywhere_and_its_turn_goes_on(daemo
     daemon.run()
     daemon.registry.tell(ConnectionClosed(ConnectionId("gone")))
     summary = daemon.say(A, Inspect())
-    assert isinstance(summary, Summary)
+    assert isinstance(summary, ConversationSummary)
     assert summary.readers == ()
     assert summary.turn is not None
     assert daemon.routing.statistics()["requests"] == 0
@@ -334,7 +334,7 @@ def test_an_idle_one_leaves_at_once_for_one_that_is_wanted_and_the_longest_unuse
     daemon.run()
     assert isinstance(daemon.answer(created), StartedConversation)
     assert listed(daemon) == {A: "idle", B: "parked", C: "idle"}
-    assert isinstance(daemon.say(B, Inspect()), Summary)
+    assert isinstance(daemon.say(B, Inspect()), ConversationSummary)
 
 
 def test_any_number_are_created_one_after_the_other() -> None:

@@ -10,7 +10,7 @@ from actors.messages.journal import FindSurplus, LookupDone, RunLookup, SurplusF
 from actors.messages.routing import ListConversations, Remove, ToRegistry, Trim
 from actors.routing.trimming import BATCH
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Done, Summary, TurnResult
+from actors.vocabulary.answers import ConversationSummary, Done, TurnResult
 from actors.vocabulary.errors import Overloaded, StorageFull, UnknownConversation, WrongState
 from actors.vocabulary.ids import ApprovalId, Caller, CallId, ConversationId
 from actors.vocabulary.records import HeadPage, ListQuery
@@ -225,7 +225,7 @@ def test_where_there_is_no_room_for_the_owner_of_an_open_question_its_removal_is
     asked = [remove(daemon, A), remove(daemon, A)]
     daemon.run()
     assert {type(daemon.answer(one)) for one in asked} == {Overloaded}
-    assert isinstance(daemon.say(B, Inspect()), Summary), "nothing goes round in circles"
+    assert isinstance(daemon.say(B, Inspect()), ConversationSummary), "nothing goes round in circles"
 
 
 def test_a_session_that_fails_while_it_leaves_is_removed_by_its_successor(idle: StagedDaemon, poison: Poison) -> None:

@@ -4,7 +4,8 @@ import pytest
 
 from actors.messages.conversation import CancelRequest
 from actors.messages.orders import Completed, RunAgent, StopAgent
-from actors.vocabulary.answers import AcceptedInput, Ending, StartedConversation, TurnResult
+from actors.vocabulary.answers import AcceptedInput, StartedConversation, TurnResult
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.errors import Cancelled
 from actors.vocabulary.ids import ConversationId, RequestId
 from actors.vocabulary.settings import BusyPolicy

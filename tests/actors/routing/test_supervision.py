@@ -33,7 +33,7 @@ from actors.messages.routing import (
 )
 from actors.routing.core import STASH_LIMIT
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import PendingApprovals, ResolvedReference, Summary, TurnResult
+from actors.vocabulary.answers import ConversationSummary, PendingApprovals, ResolvedReference, TurnResult
 from actors.vocabulary.errors import GreenroomError, Overloaded, StorageFailed, TurnFailed, WrongState
 from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, SubscriptionId
 from actors.vocabulary.items import TextItem, text_of
@@ -98,7 +98,7 @@ def test_the_turn_is_closed_only_when_its_processes_are_gone(running: StagedDaem
     running.agents.abandoned(A, running.registry)
     running.run()
     assert len(aborts(running)) == 1
-    assert isinstance(running.answer(looked), Summary)
+    assert isinstance(running.answer(looked), ConversationSummary)
 
 
 def test_between_two_owners_only_so_many_messages_are_kept(running: StagedDaemon) -> None:
@@ -114,7 +114,7 @@ def test_between_two_owners_only_so_many_messages_are_kept(running: StagedDaemon
     assert all(isinstance(running.answer(caller), Overloaded) for caller in refused)
     running.agents.abandoned(A, running.registry)
     running.run()
-    assert all(isinstance(running.answer(caller), Summary) for caller in callers[:STASH_LIMIT])
+    assert all(isinstance(running.answer(caller), ConversationSummary) for caller in callers[:STASH_LIMIT])
 
 
 def test_what_waited_behind_the_poison_is_served_by_the_successor(running: StagedDaemon) -> None:
@@ -122,7 +122,7 @@ def test_what_waited_behind_the_poison_is_served_by_the_successor(running: Stage
     looked, sent = running.caller(), running.send(A, "after", await_end=False)
     running.tell(A, Inspect(), looked)
     running.run()
-    assert isinstance(running.answer(looked), Summary)
+    assert isinstance(running.answer(looked), ConversationSummary)
     assert not isinstance(running.answer(sent), GreenroomError)
     assert running.agents.last().inputs[0].items == (TextItem(text="after"),)
 
@@ -136,7 +136,7 @@ def test_what_is_routed_to_the_dead_before_its_report_arrives_is_served_too(runn
     looked = running.caller()
     running.tell(A, Inspect(), looked)
     running.run()
-    assert isinstance(running.answer(looked), Summary)
+    assert isinstance(running.answer(looked), ConversationSummary)
 
 
 def test_a_client_that_closes_between_failure_and_report_is_not_kept_as_a_reader(running: StagedDaemon) -> None:
@@ -149,7 +149,7 @@ def test_a_client_that_closes_between_failure_and_report_is_not_kept_as_a_reader
     running.registry.tell(closing)
     running.run()
     summary = running.say(A, Inspect())
-    assert isinstance(summary, Summary)
+    assert isinstance(summary, ConversationSummary)
     assert summary.readers == ()
 
 
@@ -264,7 +264,7 @@ def test_queued_input_survives_a_failure_and_waits_for_somebody(running: StagedD
     running.send(A, "poison")
     running.run()
     summary = running.say(A, Inspect())
-    assert isinstance(summary, Summary)
+    assert isinstance(summary, ConversationSummary)
     assert (summary.queued, summary.paused) == (1, True)
 
 
@@ -353,7 +353,7 @@ def test_a_restart_gives_a_new_budget(running: StagedDaemon) -> None:
     running.say(A, Restart("me"))
     fail(running, 1)
     summary = running.say(A, Inspect())
-    assert isinstance(summary, Summary)
+    assert isinstance(summary, ConversationSummary)
     assert summary.failed is None
 
 
@@ -414,7 +414,7 @@ def test_a_conversation_that_could_not_be_read_is_woken_when_it_can(running: Sta
         assert isinstance(running.answer(looked), TurnFailed)
     running.journal.unreadable = None
     running.time.advance(1)
-    assert isinstance(running.say(B, Inspect()), Summary)
+    assert isinstance(running.say(B, Inspect()), ConversationSummary)
     assert "conversation_failed" not in [record.type for record in running.journal.history(B)]
 
 
@@ -434,7 +434,7 @@ def test_a_disk_that_reads_at_the_last_try_gives_nobody_up(running: StagedDaemon
     running.tell(B, Inspect(), running.caller())
     running.run()
     summary = running.say(B, Inspect())
-    assert isinstance(summary, Summary)
+    assert isinstance(summary, ConversationSummary)
     assert summary.failed is None
 
 
@@ -548,7 +548,7 @@ def test_names_and_ids_are_known_after_a_restart(daemon: StagedDaemon) -> None:
     second = restarted(daemon)
     assert second.ask(Resolve("fix")) == ResolvedReference(A)
     summary = second.say(A, Inspect())
-    assert isinstance(summary, Summary)
+    assert isinstance(summary, ConversationSummary)
     assert summary.name == "fix"
 
 
@@ -572,11 +572,11 @@ def test_a_late_report_of_an_owner_that_is_not_the_owner_any_more_changes_nothin
         SessionFailed(A, old, "late", "", Survivors((), ()), ()),
     ):
         running.registry.tell(message)
-    assert isinstance(running.say(A, Inspect()), Summary)
+    assert isinstance(running.say(A, Inspect()), ConversationSummary)
     assert running.routing.statistics()["live"] == 2
 
 
 def test_news_of_a_page_and_ready_of_nobody_are_nothing(running: StagedDaemon) -> None:
     running.session(A).address.tell(Ready(SubscriptionId("nobody")))
     running.session(A).address.tell(PageRead(SubscriptionId("nobody"), None))
-    assert isinstance(running.say(A, Inspect()), Summary)
+    assert isinstance(running.say(A, Inspect()), ConversationSummary)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from actors.messages.conversation import CancelRequest, ConnectionClosed, Inspect, Interrupt, Rename
 from actors.messages.routing import Resolve
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Done, ResolvedReference, Summary
+from actors.vocabulary.answers import ConversationSummary, Done, ResolvedReference
 from actors.vocabulary.errors import GreenroomError, StorageFailed
 from actors.vocabulary.events import durable_adapter
 from actors.vocabulary.ids import ConversationId
@@ -68,7 +68,7 @@ def name_of(daemon: StagedDaemon, conversation: ConversationId) -> str | None:
     daemon.tell(conversation, Inspect(), caller)
     daemon.run()
     found = daemon.answer(caller)
-    assert isinstance(found, Summary)
+    assert isinstance(found, ConversationSummary)
     return found.name
 
 
@@ -170,7 +170,7 @@ def test_what_is_said_while_a_name_is_looked_for_arrives_behind_the_message(
         assert types(daemon, A) == ["session_configured"]
     assert "user_message" in types(daemon, A)
     assert types(daemon, A)[-1] == "turn_aborted"
-    assert isinstance(daemon.answer(look), Summary)
+    assert isinstance(daemon.answer(look), ConversationSummary)
 
 
 def test_a_client_that_leaves_while_a_name_is_looked_for_has_still_said_it(speaking: StagedDaemon) -> None:

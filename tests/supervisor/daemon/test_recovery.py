@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from actors.vocabulary.conditions import Condition
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Append, Head, Record
 from greenroom.following import AT_REST
@@ -256,7 +257,21 @@ def fill(path: Path, count: int) -> None:
 def append(number: int, body: bytes) -> Append:
     one = ConversationId(f"{number:08x}-0000-4000-8000-000000000000")
     records = tuple(Record(seq, 1000.0 + seq, None, "agent_message", body) for seq in (1, 2, 3))
-    head = Head(one, None, "/tmp", "demo", "idle", "hello", b"{}", b"", 0, 1000.0, 1003.0, 3, 1)
+    head = Head(
+        conversation=one,
+        name=None,
+        cwd="/tmp",
+        model="demo",
+        state=Condition.IDLE,
+        preview="hello",
+        settings=b"{}",
+        checkpoint=b"",
+        checkpoint_seq=0,
+        created=1000.0,
+        updated=1003.0,
+        last_seq=3,
+        generation=1,
+    )
     return Append(one, records, head)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from actors.vocabulary.conditions import Condition
 from actors.vocabulary.errors import SequenceConflict, StorageFailed
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Append, Head, Record
@@ -20,7 +21,21 @@ ONE = ConversationId("one")
 
 
 def head(conversation: ConversationId, last: int) -> Head:
-    return Head(conversation, None, "/", "m", "idle", "", b"{}", b"{}", 0, 0.0, 0.0, last, 0)
+    return Head(
+        conversation=conversation,
+        name=None,
+        cwd="/",
+        model="m",
+        state=Condition.IDLE,
+        preview="",
+        settings=b"{}",
+        checkpoint=b"{}",
+        checkpoint_seq=0,
+        created=0.0,
+        updated=0.0,
+        last_seq=last,
+        generation=0,
+    )
 
 
 def append(*seqs: int, conversation: ConversationId = ONE) -> Append:

@@ -12,6 +12,7 @@ from actors.messages.conversation import Address
 from actors.messages.journal import Chore, ChoreDone
 from actors.messages.routing import Trim
 from actors.runtime.base import Ref, start
+from actors.vocabulary.conditions import Condition
 from actors.vocabulary.errors import StorageFull
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Append, Head, Record
@@ -63,7 +64,22 @@ def fill(journal: SqliteJournal, name: str, count: int, *, age_days: float, arch
     records = tuple(
         Record(seq, at, None, "agent_message", b'{"type":"agent_message"}') for seq in range(1, count + 1)
     )
-    head = Head(one, None, "/", "m", "idle", "", b"{}", b"{}", count, at, at, count, 1, archived=archived)
+    head = Head(
+        conversation=one,
+        name=None,
+        cwd="/",
+        model="m",
+        state=Condition.IDLE,
+        preview="",
+        settings=b"{}",
+        checkpoint=b"{}",
+        checkpoint_seq=count,
+        created=at,
+        updated=at,
+        last_seq=count,
+        generation=1,
+        archived=archived,
+    )
     assert journal.commit([Append(one, records, head)]) == [None]
     return one
 

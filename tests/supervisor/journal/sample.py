@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from actors.messages.ports import Journal
+from actors.vocabulary.conditions import Condition
 from actors.vocabulary.errors import JournalError
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.records import Append, Head, ListQuery, Record
@@ -46,7 +47,7 @@ def head(
         name=name,
         cwd=cwd,
         model="m",
-        state=state,
+        state=Condition(state),
         preview="what was said",
         settings=b'{"model":"m"}',
         checkpoint=b'{"seq":%d}' % checkpoint_seq if checkpoint_seq else b"",

@@ -11,7 +11,8 @@ from typing import ClassVar, cast
 from msgspec import Struct, field
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Ending, Summary
+from actors.vocabulary.answers import ConversationSummary
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.items import ImageItem, InputItem, TextItem, first_words
 from actors.vocabulary.records import Record
 from actors.vocabulary.settings import Settings
@@ -76,7 +77,7 @@ class EventTranslator(Struct, eq=False):
         self.texts.begin_anew()
         self.calls.decoders.clear()
 
-    def take_over(self, summary: Summary) -> None:
+    def take_over(self, summary: ConversationSummary) -> None:
         """Take the session's state at the moment when its reader begins."""
         self.turns = summary.turn is not None
         # A name that was derived from the preview reads worse than the preview.

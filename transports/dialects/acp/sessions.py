@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from actors.messages.conversation import Archive, ToConversation
 from actors.messages.routing import ListConversations, Remove
-from actors.vocabulary.answers import Summary
+from actors.vocabulary.answers import ConversationSummary
 from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput, UnknownConversation
 from actors.vocabulary.event_bases import MOST
 from actors.vocabulary.ids import ConversationId
@@ -198,7 +198,7 @@ def _newest(conversation: ConversationId, most: int) -> Script[Sequence[Record]]
     return records
 
 
-def _attach(state: AcpState, session: EditorSession, after: int, back: int = 0) -> Script[Summary]:
+def _attach(state: AcpState, session: EditorSession, after: int, back: int = 0) -> Script[ConversationSummary]:
     """Begin to read after `after`. `back`: events before that are read, too, for their open calls."""
     reader = state.readers.new(session.conversation, SessionSink(state, session))
     session.reader, session.seq, session.known_seq = reader, after, after

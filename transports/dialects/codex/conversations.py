@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from actors.messages.conversation import Inspect, Interrupt, Send
-from actors.vocabulary.answers import Ending
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.errors import GreenroomError, InvalidInput, UnknownConversation
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.items import InputItem

@@ -9,7 +9,8 @@ from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import Caller, RequestId
 from transports import jsonrpc
 from transports.dialect import Action, Client, Dialect, Write
-from transports.dialects.control.api.results import Raw, answer_json, events_of, notification_line, result_line
+from transports.dialects.control.api.answers import Announcement, EndedSubscription, HistoryPage, NewsPage
+from transports.dialects.control.api.results import events_of, notification_line, result_line
 from transports.dialects.control.api.subscriptions import LIMIT, ControlState
 from transports.dialects.control.methods import METHODS
 from transports.dialects.kit.methods import MethodCall
@@ -54,10 +55,10 @@ class ControlDialect(Dialect):
         match outcome:
             case GreenroomError():
                 line = jsonrpc.refusal_line(request, outcome)
-            case Raw():
+            case HistoryPage() | NewsPage():
                 line = result_line(request, outcome)
             case _:
-                line = jsonrpc.result(request, answer_json(outcome))
+                line = jsonrpc.result(request, outcome)
         self._state.do(Write(line))
 
     # --- from the actors ------------------------------------------------------------------------------------------
@@ -72,11 +73,11 @@ class ControlDialect(Dialect):
 
     def end_subscription(self, end: EndSubscription) -> Iterable[Action]:
         self._state.forget(end.news.subscription)
-        params = {"subscription": end.news.subscription, "reason": end.news.reason}
-        return (Write(jsonrpc.notification("ended", params)),)
+        ended = EndedSubscription(end.news.subscription, end.news.reason)
+        return (Write(jsonrpc.notification("ended", ended)),)
 
     def announce(self, text: str) -> Iterable[Action]:
-        return (Write(jsonrpc.notification("announcement", {"message": text})),)
+        return (Write(jsonrpc.notification("announcement", Announcement(text))),)
 
 
 def _complaint(error: ValidationError) -> str:

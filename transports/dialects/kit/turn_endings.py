@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from actors.messages.conversation import Send
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import AcceptedInput, Ending, InputFound, TurnResult
+from actors.vocabulary.answers import AcceptedInput, InputFound, TurnResult
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.records import Record
 from transports.dialects.kit.script import Script, ask, command

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Ending
+from actors.vocabulary.conditions import Ending
 from tests.supervisor.agents.acp.scripted import scripted, talk_with
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.agent_events import AgentCommands, AgentSession
-from actors.vocabulary.answers import Ending, TurnResult
+from actors.vocabulary.answers import TurnResult
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.settings import ApprovalPolicy, Decision
 from supervisor.agents.acp import agent_turn
 from tests.supervisor.agents.acp.alive import alive

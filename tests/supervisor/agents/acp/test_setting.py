@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Ending
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.settings import ApprovalPolicy, ReasoningEffort
 from tests.supervisor.agents.acp.scripted import NAME, scripted
 from tests.support.engine_harness import EngineHarness, Talk

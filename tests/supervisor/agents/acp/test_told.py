@@ -34,4 +34,4 @@ def test_what_an_agent_costs_is_entered_once_also_when_its_process_is_another(tm
         counts = talk.all(ev.TokenCount)
         assert [one.cost_usd for one in counts] == [0.5, 0.25, 0.25]
         assert (counts[-1].provider, counts[-1].context_tokens, counts[-1].context_window) == ("scripted", 20, 100)
-        assert talk.summary().spent.usd == pytest.approx(1.0)
+        assert talk.summary().usd == pytest.approx(1.0)

@@ -33,7 +33,7 @@ def test_a_question_is_listed_for_everybody_and_gone_when_it_is_answered(
     assert question.pop("seq") > 0
     assert question.pop("ts") > 0
     (pending,) = other.call("conversation/get", conversation=one)["pending"]
-    assert pending == question
+    assert {**pending, "conversation": one} == question
     assert other.call("conversation/get", conversation=one)["state"] == "waiting"
     answered = other.call("approvals/answer", approval=question["approval_id"], decision="approved", reason="fine")
     assert answered == {"approval": question["approval_id"], "decision": "approved", "option": "", "outside": False}

@@ -11,6 +11,8 @@ from actors.messages.effects import Deliver, EndSubscription
 from actors.messages.routing import ToRegistry
 from actors.vocabulary import answers as a
 from actors.vocabulary import spent_amounts
+from actors.vocabulary.answers import ConversationSummary
+from actors.vocabulary.conditions import Condition, Ending
 from actors.vocabulary.ids import ConnectionId, ConversationId, InputId, TurnId
 from actors.vocabulary.records import Head, HeadPage, ListPlace, ListQuery, Page, Record
 from actors.vocabulary.settings import Settings
@@ -75,7 +77,7 @@ def head(conversation: ConversationId, updated: float = 1.0, **more: Any) -> Hea
         "name": None,
         "cwd": "/src",
         "model": "m",
-        "state": "idle",
+        "state": Condition.IDLE,
         "preview": "",
         "settings": b"",
         "checkpoint": b"",
@@ -88,9 +90,17 @@ def head(conversation: ConversationId, updated: float = 1.0, **more: Any) -> Hea
     return Head(conversation, **{**fields, **more})
 
 
-def summary(conversation: ConversationId = ONE) -> a.Summary:
-    return a.Summary(
-        conversation, a.Condition.IDLE, None, SETTINGS, 3, None, (), False, (), (), 0, 1.0, 2.0, "said first"
+def summary(conversation: ConversationId = ONE) -> ConversationSummary:
+    return ConversationSummary(
+        conversation=conversation,
+        state=Condition.IDLE,
+        name=None,
+        settings=SETTINGS,
+        seq=3,
+        turn=None,
+        created=1.0,
+        updated=2.0,
+        preview="said first",
     )
 
 
@@ -119,12 +129,14 @@ USUAL: dict[str, Reply] = {
     "ListApprovals": lambda _: a.PendingApprovals(()),
     "Remove": lambda _: a.Done(),
     "Inspect": lambda _: summary(),
+    "InspectQueue": lambda _: a.WaitingInputs(paused=False, turn=None, waiting=()),
+    "InspectSpending": lambda _: a.ConversationSpending(SETTINGS, spent_amounts.NOTHING, spent_amounts.NOTHING),
     "Send": lambda message: (
-        a.TurnResult(TURN, a.Ending.COMPLETED, "hi", 7)
+        a.TurnResult(TURN, Ending.COMPLETED, "hi", 7)
         if message.await_end
         else a.AcceptedInput(InputId("input"), TURN, 3)
     ),
-    "Interrupt": lambda _: a.InterruptedTurn(TURN, a.Ending.INTERRUPTED),
+    "Interrupt": lambda _: a.InterruptedTurn(TURN, Ending.INTERRUPTED),
     "Attach": lambda message: a.AttachedReader(message.subscription, summary(), 3),
     "AnswerApproval": lambda message: a.AnsweredApproval(message.approval, message.decision),
     "ChangeSettings": lambda message: a.ChangedSettings(message.settings, "n", (), TURN),

@@ -82,7 +82,7 @@ SPEAKS_TO: dict[str, str | None] = {
     "conversation/archive": "Archive",
     "conversation/restart": "Restart",
     "conversation/resume_queue": "ResumeQueue",
-    "conversation/queue": "Inspect",
+    "conversation/queue": "InspectQueue",
     "conversation/edit_input": "EditInput",
     "conversation/move_input": "MoveInput",
     "conversation/withdraw": "WithdrawInput",

@@ -4,36 +4,16 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from pydantic import BaseModel
 
-from actors.vocabulary import answers
-from actors.vocabulary.agent_description import AgentDescription, AgentOptionValue
 from actors.vocabulary.errors import AlreadyAnswered, Overloaded
-from actors.vocabulary.records import Head
 from tests.actors.vocabulary.test_events import EVENT_ADAPTER, LITERAL
 from tests.docs.pages import DOCS
 from tests.support.control_judge import document
 from tools.reference.errors import with_errors
-from transports.dialects.control.api import shapes
 from transports.dialects.control.api.method_descriptions import DESCRIPTIONS
-from transports.dialects.control.api.results import MEMBERS
 from transports.dialects.control.methods import METHODS
 from transports.dialects.control.schema import events_schema
 from transports.hello import UnknownProtocol
-
-SHAPES: dict[type[object], type[BaseModel]] = {
-    answers.Done: shapes.Empty,
-    answers.AcceptedInput: shapes.Taken,
-    answers.TurnResult: shapes.TurnOver,
-    answers.WaitingInput: shapes.Waiting,
-    answers.AnsweredApproval: shapes.Decided,
-    answers.ResolvedReference: shapes.Reference,
-    answers.ReaderStatus: shapes.Reader,
-    answers.Summary: shapes.Conversation,
-    AgentDescription: shapes.AgentNow,
-    AgentOptionValue: shapes.OptionNow,
-    Head: shapes.Row,
-}
 
 
 def test_the_table_of_errors_is_on_the_page_and_a_wrong_one_is_replaced() -> None:
@@ -69,8 +49,3 @@ def test_every_method_and_every_member_of_its_params_has_words() -> None:
         if name not in {"conversation/detach", "conversation/resolve", "clients/kill"}:  # the name says it
             described = [field for field in method.params.model_fields.values() if field.description]
             assert len(described) == len(method.params.model_fields), name
-
-
-@pytest.mark.parametrize("answer", MEMBERS, ids=lambda answer: answer.__name__)
-def test_an_answer_is_written_with_the_members_of_its_shape(answer: type[object]) -> None:
-    assert set(MEMBERS[answer]) == set(SHAPES[answer].model_fields)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
 from actors.messages.conversation import QueueEnd
-from actors.vocabulary.answers import Condition
+from actors.vocabulary.conditions import Condition
 from actors.vocabulary.items import InputItem
 from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, Decision, SandboxMode
 from transports.jsonrpc import JsonObject

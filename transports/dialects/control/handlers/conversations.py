@@ -4,19 +4,14 @@ from msgspec import UNSET
 
 from actors.messages import conversation as m
 from actors.messages import routing as rm
-from actors.vocabulary.answers import (
-    ChangedSettings,
-    Done,
-    ResolvedReference,
-    Summary,
-)
+from actors.vocabulary.answers import ChangedSettings, ConversationSummary, Done, ResolvedReference
 from actors.vocabulary.errors import InvalidInput, bad_cursor
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import ListQuery
 from transports import supervisor_requests as r
 from transports.dialect import Ask
 from transports.dialects.control.api import params as p
-from transports.dialects.control.api.results import Raw, row
+from transports.dialects.control.api.answers import ConversationPage, CreatedConversation
 from transports.dialects.control.api.subscriptions import ControlCall
 from transports.dialects.control.handlers.named_conversation import ask_named_conversation
 from transports.dialects.kit.creation import settings_request
@@ -29,7 +24,6 @@ from transports.dialects.kit.script import (
     look_up,
 )
 from transports.dialects.kit.settings_changes import change_settings
-from transports.jsonrpc import JsonObject
 from transports.supervisor_answers import (
     ExportedHistory,
     ImportedConversation,
@@ -39,7 +33,7 @@ from transports.supervisor_answers import (
 )
 
 
-def create(call: ControlCall, params: p.CreateParams) -> Script[Raw]:
+def create(call: ControlCall, params: p.CreateParams) -> Script[CreatedConversation]:
     made = yield from ask(settings_request(None, params, params.provider))
     settings = made.settings
     if params.writable_roots is not None:
@@ -48,11 +42,10 @@ def create(call: ControlCall, params: p.CreateParams) -> Script[Raw]:
     conversation = fresh_conversation()
     begun = yield from look_up(rm.Create(conversation, m.Begin(settings, name=params.name)))
     call.do(Ask(r.RememberEnvironment(conversation)))
-    members = {"conversation": begun.conversation, "notice": made.notice, "warnings": made.warnings}
-    return Raw(members, {"settings": begun.settings.model_dump_json().encode()})
+    return CreatedConversation(begun.conversation, begun.settings, made.notice, made.warnings)
 
 
-def list_conversations(_: ControlCall, params: p.ListConversationsParams) -> Script[JsonObject]:
+def list_conversations(_: ControlCall, params: p.ListConversationsParams) -> Script[ConversationPage]:
     try:
         after = place_of(params.cursor)
     except BadCursor:
@@ -60,8 +53,7 @@ def list_conversations(_: ControlCall, params: p.ListConversationsParams) -> Scr
     query = ListQuery(params.archived, params.state, params.cwd, params.name, params.order, after, params.limit)
     only = None if params.conversations is None else tuple(map(ConversationId, params.conversations))
     page = yield from look_up(rm.ListConversations(query, only))
-    rows = [row(head) for head in page.heads]
-    return {"conversations": rows, "total": page.total, "next_cursor": cursor_of(page.next)}
+    return ConversationPage(tuple(head.row for head in page.heads), page.total, cursor_of(page.next))
 
 
 def search(_: ControlCall, params: p.SearchParams) -> Script[SearchHits]:
@@ -75,7 +67,7 @@ def resolve(_: ControlCall, params: p.ResolveParams) -> Script[ResolvedReference
     return look_up(rm.Resolve(params.reference))
 
 
-def get(_: ControlCall, params: p.ConversationParams) -> Script[Summary]:
+def get(_: ControlCall, params: p.ConversationParams) -> Script[ConversationSummary]:
     return ask_named_conversation(params, m.Inspect())
 
 

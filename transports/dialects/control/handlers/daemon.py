@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from actors.messages import conversation as m
 from actors.messages import routing as rm
-from actors.vocabulary.answers import Done, Summary
+from actors.vocabulary.answers import ConversationSummary, Done
 from actors.vocabulary.ids import ConnectionId
 from transports import supervisor_requests as r
 from transports.dialects.control.api import params as p
@@ -33,7 +33,7 @@ def list_clients(_: ControlCall, __: p.EmptyParams) -> Script[Clients]:
     readers: dict[ConnectionId, list[ClientSubscription]] = {}
     for head in awake:
         (summary,) = yield from command_each([(head.conversation, m.Inspect())])
-        for reader in summary.readers if isinstance(summary, Summary) else ():
+        for reader in summary.readers if isinstance(summary, ConversationSummary) else ():
             place = ClientSubscription(
                 head.conversation, reader.subscription, reader.seq, reader.behind, reader.read_only
             )

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from msgspec import Raw
+
 from actors.messages import conversation as m
 from actors.vocabulary.answers import (
     AttachedReader,
@@ -13,7 +15,8 @@ from actors.vocabulary.records import Record
 from transports import supervisor_requests as r
 from transports.dialect import Ask
 from transports.dialects.control.api import params as p
-from transports.dialects.control.api.results import Raw, envelope
+from transports.dialects.control.api.answers import HistoryPage, NewsPage
+from transports.dialects.control.api.results import envelope
 from transports.dialects.control.api.subscriptions import ControlCall
 from transports.dialects.kit.script import (
     Script,
@@ -46,20 +49,20 @@ def detach(call: ControlCall, params: p.DetachParams) -> Script[Done]:
     return command(conversation, m.Detach(subscription))
 
 
-def history(_: ControlCall, params: p.HistoryParams) -> Script[Raw]:
+def history(_: ControlCall, params: p.HistoryParams) -> Script[HistoryPage]:
     if params.before is not None and "after" in params.model_fields_set:
         raise InvalidInput("give either after or before")
     conversation = yield from conversation_named(params.conversation)
     found = yield from ask(r.ReadHistory(conversation, params.after, params.limit, params.before))
     page = found.page
-    rest = {"first_seq": page.first_seq, "last_seq": page.last_seq, "complete": found.complete}
-    return Raw(rest, {"events": _encode_events((conversation, record) for record in page.records)})
+    events = _encode_events((conversation, record) for record in page.records)
+    return HistoryPage(events, page.first_seq, page.last_seq, found.complete)
 
 
-def read_events(_: ControlCall, params: p.ReadEventsParams) -> Script[Raw]:
+def read_events(_: ControlCall, params: p.ReadEventsParams) -> Script[NewsPage]:
     news = yield from ask(r.ReadNews(params.after, params.limit, params.wait_s))
-    return Raw({"cursor": news.cursor, "lagged": news.lagged}, {"events": _encode_events(news.records)})
+    return NewsPage(_encode_events(news.records), news.cursor, news.lagged)
 
 
-def _encode_events(records: Iterable[tuple[ConversationId, Record]]) -> bytes:
-    return b"[%b]" % b",".join(envelope(conversation, record) for conversation, record in records)
+def _encode_events(records: Iterable[tuple[ConversationId, Record]]) -> Raw:
+    return Raw(b"[%b]" % b",".join(envelope(conversation, record) for conversation, record in records))

@@ -15,7 +15,7 @@ from transports.supervisor_answers import Budgets, Usage
 
 def budget(call: ControlCall, params: p.BudgetParams) -> Script[Budgets]:
     conversation = yield from conversation_named(params.conversation)
-    now = yield from command(conversation, m.Inspect())
+    now = yield from command(conversation, m.InspectSpending())
     result = yield from ask(r.ReadBudget(now.settings, now.spent, now.turn_spent, params.limits))
     if params.limits:
         change = m.ChangeSettings(result.settings, ("overrides",), now.settings, by=call.client.label)

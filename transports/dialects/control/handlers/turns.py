@@ -8,6 +8,7 @@ from actors.vocabulary.answers import (
     InterruptedTurn,
     ResolvedReference,
     TurnResult,
+    WaitingInputs,
 )
 from actors.vocabulary.errors import GreenroomError, InvalidInput
 from actors.vocabulary.ids import ConversationId, InputId
@@ -15,7 +16,7 @@ from actors.vocabulary.items import InputItem, TextItem
 from actors.vocabulary.settings import Task
 from transports import supervisor_requests as r
 from transports.dialects.control.api import params as p
-from transports.dialects.control.api.results import answer_json, queue
+from transports.dialects.control.api.answers import InterruptOutcome, InterruptOutcomes, RequestError
 from transports.dialects.control.api.subscriptions import ControlCall
 from transports.dialects.control.handlers.named_conversation import ask_named_conversation
 from transports.dialects.kit.script import (
@@ -28,7 +29,6 @@ from transports.dialects.kit.script import (
     look_up_each,
 )
 from transports.dialects.kit.turn_endings import send_input
-from transports.jsonrpc import JsonObject
 from transports.supervisor_answers import SettingsMade
 
 BUSY = frozenset({"starting", "running", "waiting", "interrupting"})
@@ -76,7 +76,7 @@ def interrupt(call: ControlCall, params: p.InterruptParams) -> Script[Interrupte
     return ask_named_conversation(params, stop)
 
 
-def interrupt_many(call: ControlCall, params: p.InterruptManyParams) -> Script[JsonObject]:
+def interrupt_many(call: ControlCall, params: p.InterruptManyParams) -> Script[InterruptOutcomes]:
     """Interrupt several; answered when the last has ended. A refused one does not affect the others."""
     if bool(params.conversations) == params.all:
         raise InvalidInput("name conversations, or say all")
@@ -90,16 +90,21 @@ def interrupt_many(call: ControlCall, params: p.InterruptManyParams) -> Script[J
     known = [resolved.conversation for resolved in found if isinstance(resolved, ResolvedReference)]
     answers = iter((yield from command_each((conversation, stop) for conversation in known)))
     ends = [resolved if isinstance(resolved, GreenroomError) else next(answers) for resolved in found]
-    rows = [{"conversation": named, **answer_json(end)} for named, end in zip(references, ends, strict=True)]
-    return {"stopped": rows}
+    return InterruptOutcomes(tuple(map(_outcome, references, ends)))
 
 
-def read_queue(_: ControlCall, params: p.ReadQueueParams) -> Script[JsonObject]:
-    summary = yield from ask_named_conversation(params, m.Inspect())
-    listed = queue(summary, None if params.input is None else InputId(params.input))
-    if params.input is not None and not listed["waiting"]:
-        raise InvalidInput(f"no input {params.input} waits")
-    return listed
+def _outcome(reference: str, end: InterruptedTurn | GreenroomError) -> InterruptOutcome:
+    if isinstance(end, GreenroomError):
+        return InterruptOutcome(None, None, conversation=reference, error=RequestError(end.code, end.message))
+    return InterruptOutcome(end.turn, end.ending, end.queued, end.waiting, conversation=reference)
+
+
+def read_queue(_: ControlCall, params: p.ReadQueueParams) -> Script[WaitingInputs]:
+    only = None if params.input is None else InputId(params.input)
+    found = yield from ask_named_conversation(params, m.InspectQueue(only))
+    if only is not None and not found.waiting:
+        raise InvalidInput(f"no input {only} waits")
+    return found
 
 
 def resume_queue(call: ControlCall, params: p.ConversationParams) -> Script[Done]:

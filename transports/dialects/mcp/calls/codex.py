@@ -6,7 +6,8 @@ from uuid import uuid4
 from msgspec.structs import replace
 
 from actors.messages.conversation import Archive, FindInput, Send, ToConversation
-from actors.vocabulary.answers import AcceptedInput, Ending, TurnResult
+from actors.vocabulary.answers import AcceptedInput, TurnResult
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput, TurnFailed, UnknownConversation
 from actors.vocabulary.ids import ConversationId, InputId
 from actors.vocabulary.items import TextItem

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from actors.messages.conversation import PassOn, ToConversation
-from actors.vocabulary.answers import Ending
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.ids import ApprovalId
 from transports.dialect import Tell
 from transports.dialects.kit.questions import waiting_text

@@ -1,7 +1,7 @@
 """Long work for impatient clients: `start_conversation` and `send` return at once, `wait_conversation` in time."""
 
 from actors.messages.conversation import Inspect, Send
-from actors.vocabulary.answers import AcceptedInput, Summary, TurnResult
+from actors.vocabulary.answers import AcceptedInput, ConversationSummary, TurnResult
 from actors.vocabulary.events import TERMINAL, ApprovalRequest
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.items import TextItem
@@ -105,7 +105,7 @@ def wait_conversation(call: McpCall, arguments: a.WaitConversationArguments) -> 
     return (yield from _describe_news(conversation, after, sink.unfinished))
 
 
-def _asked_since(summary: Summary, after: int | None) -> Script[bool]:
+def _asked_since(summary: ConversationSummary, after: int | None) -> Script[bool]:
     if after is None or not summary.pending:
         return bool(summary.pending)
     ids = tuple((summary.conversation, request.approval_id) for request in summary.pending)
@@ -124,7 +124,7 @@ def _describe_news(conversation: ConversationId, after: int, unfinished: str) ->
     note = _note(summary, reached, result, complete=history.complete)
     structure = {
         "threadId": conversation,
-        "state": summary.condition.value,
+        "state": summary.state.value,
         "text": words,
         "after": reached,
         "complete": history.complete,
@@ -136,7 +136,7 @@ def _describe_news(conversation: ConversationId, after: int, unfinished: str) ->
     return {"content": text(f"{words}\n\n{note}".strip()), "structuredContent": structure}
 
 
-def _last_end(summary: Summary) -> Script[TurnResult | None]:
+def _last_end(summary: ConversationSummary) -> Script[TurnResult | None]:
     """The end of the last turn; None if there was none, or it is long ago."""
     newest = yield from ask(ReadHistory(summary.conversation, limit=LOOK_BACK, before=summary.seq + 1))
     ends: list[Record] = [record for record in newest.page.records if record.type in TERMINAL]
@@ -149,7 +149,7 @@ def _question(request: ApprovalRequest) -> JsonObject:
     return {"approvalId": request.approval_id, "asks": message(request, more=True)}
 
 
-def _note(summary: Summary, reached: int, result: TurnResult | None, *, complete: bool) -> str:
+def _note(summary: ConversationSummary, reached: int, result: TurnResult | None, *, complete: bool) -> str:
     """The state in words, and the next step."""
     more = f"wait_conversation with threadId {summary.conversation} and after {reached}"
     if not complete:
@@ -159,7 +159,7 @@ def _note(summary: Summary, reached: int, result: TurnResult | None, *, complete
         return f"{questions}\n\nthen {more}"
     if summary.turn is not None:
         return f"it works on; {more} tells what comes of it"
-    how = f"the turn ended: {result.ending.value}" if result else f"nothing runs ({summary.condition.value})"
+    how = f"the turn ended: {result.ending.value}" if result else f"nothing runs ({summary.state.value})"
     held = f"; {waits(summary.queued, [input_.preview for input_ in summary.waiting])}" if summary.waiting else ""
     return f"{how}{held}; send or codex-reply says more in it"
 

@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from actors.conversation.facts import KEYS_KEPT_S
 from actors.messages.conversation import Inspect, Interrupt, WithdrawInput
-from actors.vocabulary.answers import AcceptedInput, Ending, Summary, TurnResult
+from actors.vocabulary.answers import AcceptedInput, ConversationSummary, TurnResult
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.errors import UnknownConversation
 from actors.vocabulary.events import (
     TERMINAL,
@@ -124,7 +125,7 @@ def read_state(task: TaskId) -> Script[TaskState]:
         raise _no_task(task) from None
 
 
-def _read_history(task: TaskId, summary: Summary) -> Script[TaskState]:
+def _read_history(task: TaskId, summary: ConversationSummary) -> Script[TaskState]:
     """Read from the acceptance of the message to the end of its turn, or until it is known to run or to wait."""
     after, created, turn = task.after, 0.0, None
     last_records: list[Record] = []

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Ending
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
 from supervisor.agents.own.backends.demo import HELP, MAX_COUNT, PHRASES, next_step
 from supervisor.agents.own.model.request import text_message

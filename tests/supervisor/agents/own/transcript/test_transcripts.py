@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from actors.messages.orders import RunAgent
 from actors.vocabulary import events as ev
+from actors.vocabulary.conditions import Condition
 from actors.vocabulary.errors import UnknownConversation
 from actors.vocabulary.ids import CallId, ConversationId, TurnId
 from actors.vocabulary.records import Append, Head, Record
@@ -31,7 +32,21 @@ def journal_of(*events: ev.DurableEvent) -> FakeJournal:
         Record(seq, 0.0, TurnId("t"), event.type, event.model_dump_json().encode())
         for seq, event in enumerate(events, 1)
     )
-    head = Head(CONVERSATION, None, "/", "m", "idle", "", b"", b"", 0, 0.0, 0.0, len(records), 0)
+    head = Head(
+        conversation=CONVERSATION,
+        name=None,
+        cwd="/",
+        model="m",
+        state=Condition.IDLE,
+        preview="",
+        settings=b"",
+        checkpoint=b"",
+        checkpoint_seq=0,
+        created=0.0,
+        updated=0.0,
+        last_seq=len(records),
+        generation=0,
+    )
     assert journal.commit([Append(CONVERSATION, records, head)]) == [None]
     return journal
 

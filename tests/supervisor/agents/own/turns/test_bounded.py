@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Ending
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.errors import JournalError, StorageFull
 from actors.vocabulary.records import Append
 from supervisor.agents.own.tools import patching

@@ -8,7 +8,8 @@ import pytest
 
 from actors.messages.conversation import Send
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Ending, TurnResult
+from actors.vocabulary.answers import TurnResult
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly, Task
 from supervisor.agents.own import own_agent
 from supervisor.agents.spending import account

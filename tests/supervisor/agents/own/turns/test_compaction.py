@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import AcceptedInput, Ending
+from actors.vocabulary.answers import AcceptedInput
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.errors import WrongState
 from actors.vocabulary.ids import Caller, ConversationId
 from actors.vocabulary.items import ImageItem, TextItem

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Ending
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.events import MessageKind
 from actors.vocabulary.items import ImageItem, LocalImageItem
 from actors.vocabulary.settings import ApprovalPolicy, ReadOnly, WorkspaceWrite

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Ending
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, Decision, ReadOnly, WorkspaceWrite
 from supervisor.agents.client_server_rules import describe_servers
 from tests.faults.daemon_harness import until

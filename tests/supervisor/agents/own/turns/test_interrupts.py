@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Ending
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.events import MessageKind
 from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, WorkspaceWrite
 from tests.supervisor.agents.own.turns.requests import Line, check_well_formed, talk

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Ending
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.settings import Decision, ReadOnly
 from supervisor.agents.own.tools import background
 from supervisor.work.jobs import jobs

@@ -8,7 +8,7 @@ import pytest
 
 from actors.messages.orders import AbandonAgent
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Ending
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.settings import ApprovalPolicy
 from supervisor.agents.own.tools.toolbox import Toolbox
 from tests.supervisor.agents.own.turns.requests import check_well_formed, lines

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Ending
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.settings import ApprovalPolicy, ReadOnly, WorkspaceWrite
 from supervisor.agents.own.tools import reading_tools
 from supervisor.agents.picture_support import sees_no_pictures

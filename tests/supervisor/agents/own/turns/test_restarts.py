@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Ending
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly
 from tests.supervisor.agents.own.turns.requests import check_well_formed, talk, unmarked
 from tests.support.confinement import confinable

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Ending
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.settings import ApprovalPolicy, Decision, WorkspaceWrite
 from tests.supervisor.agents.own.turns.requests import check_well_formed, talk
 from tests.support import scripted_mcp_server

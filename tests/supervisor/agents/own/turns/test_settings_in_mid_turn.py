@@ -10,7 +10,8 @@ import pytest
 
 from actors.messages.conversation import ChangeSettings
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import ChangedSettings, Ending
+from actors.vocabulary.answers import ChangedSettings
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.events import MessageKind
 from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly, ReasoningEffort, WorkspaceWrite
 from tests.supervisor.agents.own.turns.requests import check_well_formed, lines

@@ -1,7 +1,7 @@
 """Messages while a turn runs: each joins before the next request, once, or gets a turn of its own."""
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Ending
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.ids import Caller
 from actors.vocabulary.settings import BusyPolicy
 from tests.supervisor.agents.own.turns.requests import check_well_formed, talk

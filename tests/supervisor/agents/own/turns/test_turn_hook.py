@@ -14,7 +14,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Ending
+from actors.vocabulary.conditions import Ending
 from actors.vocabulary.settings import ApprovalPolicy, Decision, WorkspaceWrite
 from tests.supervisor.agents.acp.scripted import NAME as AGENT
 from tests.supervisor.agents.acp.scripted import agent_table
