@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     )
     from greenroom.client import Client, Events
     from greenroom.errors import ConnectionLost, DaemonDown, GreenroomError, Refusal, TimedOut
-    from greenroom.methods import Question
-    from greenroom.questions import AsyncQuestionWatch, OpenQuestion, QuestionWatch
+    from greenroom.questions import AsyncQuestionWatch, OpenQuestion, Question, QuestionWatch
     from greenroom.record import Event, Gap, UnknownEvent
     from greenroom.turns import Turn
 

@@ -12,20 +12,33 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from greenroom.errors import ClientClosed, GreenroomError
-from greenroom.events import Decision
+from greenroom.events import (
+    ApplyPatchApprovalRequest,
+    Decision,
+    ElicitationApprovalRequest,
+    ExecApprovalRequest,
+    McpToolCallApprovalRequest,
+    ToolUseApprovalRequest,
+)
 
 if TYPE_CHECKING:
     from greenroom.aio import AsyncEvents
     from greenroom.client import Events
-    from greenroom.methods import Question
 
+Question = (
+    ExecApprovalRequest
+    | ApplyPatchApprovalRequest
+    | McpToolCallApprovalRequest
+    | ElicitationApprovalRequest
+    | ToolUseApprovalRequest
+)
 A = TypeVar("A")  # what answering returns
 
 
 class OpenQuestion(Generic[A]):
     """A question that waits for an answer. `event` is the event that asks it."""
 
-    def __init__(self, event: "Question", answer: Callable[..., A]) -> None:
+    def __init__(self, event: Question, answer: Callable[..., A]) -> None:
         self.event = event
         self._answer = answer
 
@@ -144,7 +157,7 @@ class AsyncQuestionWatch:
         except GreenroomError as error:
             self._report("the questions of Greenroom can't be read any more", error)
 
-    async def _hand_over(self, event: "Question") -> None:
+    async def _hand_over(self, event: Question) -> None:
         try:
             handling = self._handle(OpenQuestion(event, self._answer))
             if inspect.isawaitable(handling):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from supervisor.cli.kit import terminal
 from supervisor.cli.kit.conversation_rows import home
 from supervisor.cli.kit.formatting import clean, one_line, wrap_text
-from supervisor.cli.kit.listing import ListLayout, present
+from supervisor.cli.kit.listing import AnswerFields, ListLayout, present
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.table import Column, Row
 
@@ -35,25 +35,7 @@ def _use(row: Row) -> str:
 
 
 AGENTS = ListLayout(
-    {
-        "name": "Its name, for --agent.",
-        "title": "What people call it.",
-        "state": "One of ready, installed (whether it is logged in is unknown), no login, missing, failed (--check).",
-        "default": "Whether conversations have it that name none.",
-        "login": "yes, no or unknown: whether a key or a file of credentials was found.",
-        "sign": "What was found: a variable or a file.",
-        "start": "The program and its arguments, as a list; empty if it is missing.",
-        "wrong": "Why it can't be started; empty: it can.",
-        "next": "What to do next; empty: nothing.",
-        "install": "The command that installs it.",
-        "log_in": "The command that logs in.",
-        "confine": "workspace: in the conversation's sandbox. none: outside of every sandbox.",
-        "network": "Whether it may use the network.",
-        "itself": "The program that people know it by, if that is here and only its adapter is missing; or empty.",
-        "own": "Files and directories of its own, which it may write.",
-        "brings": "What it brings by itself here: settings, instructions, servers, hooks; each `what` and `where`.",
-        "check": "What it said when it was started; null without --check.",
-    },
+    AnswerFields("Agent", more={"check": "What it said when it was started; null without --check."}),
     (
         Column("NAME", lambda row: clean(row["name"])),
         Column("STATE", _state, style=lambda row: COLOURS.get(row["state"], ())),

@@ -6,20 +6,12 @@ from actors.vocabulary.visible_text import visible
 from supervisor.cli.kit import ids
 from supervisor.cli.kit.client import Control, Json
 from supervisor.cli.kit.conversation_rows import home
-from supervisor.cli.kit.listing import ListLayout, present
+from supervisor.cli.kit.listing import AnswerFields, ListLayout, present
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.table import Column, Row
 
 CLIENTS = ListLayout(
-    {
-        "id": "The connection's id.",
-        "name": "The name that the client gives itself.",
-        "version": "Its version.",
-        "pid": "Its process id, from the kernel.",
-        "cwd": "Its working directory.",
-        "you": "True for this command itself.",
-        "attached": "Its subscriptions: conversation, subscription, seq, behind, read_only.",
-    },
+    AnswerFields("ClientRow", key="connection"),
     (
         Column("ID", lambda row: ids.short_id(row["id"]), style=lambda _: ("cyan",)),
         Column("NAME", lambda row: visible(row["name"]) + (" (you)" if row["you"] else "")),

@@ -9,7 +9,7 @@ from supervisor.cli.kit import exits, ids
 from supervisor.cli.kit.client import Control, Json
 from supervisor.cli.kit.formatting import age, clean, one_line
 from supervisor.cli.kit.json_output import json_text
-from supervisor.cli.kit.listing import ListLayout, present
+from supervisor.cli.kit.listing import AnswerFields, ListLayout, present
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.table import Column, Row
 from transports.question_text import command_for_history
@@ -18,18 +18,7 @@ AT_A_TIME_S = 30.0  # of waiting in one request
 ANSWER_S = 30.0
 
 JOBS = ListLayout(
-    {
-        "job": "The job's id.",
-        "conversation": "The conversation that started it.",
-        "command": "What runs, word by word.",
-        "cwd": "Its working directory.",
-        "began": "When it was started, in seconds since 1970.",
-        "keeps": "True if it goes on after its turn.",
-        "running": "True while it runs.",
-        "state": "How it is, in words.",
-        "exit_code": "Its exit code; null while it runs.",
-        "written": "Bytes that it has written.",
-    },
+    AnswerFields("Job"),
     (
         Column("JOB", lambda row: row["job"], style=lambda _: ("cyan",)),
         Column("CONVERSATION", lambda row: ids.short_id(row["conversation"])),

@@ -8,7 +8,7 @@ from actors.vocabulary.visible_text import visible
 from supervisor.cli.kit import ids
 from supervisor.cli.kit.client import Control, Json
 from supervisor.cli.kit.formatting import age, one_line, plural
-from supervisor.cli.kit.listing import ListLayout, present
+from supervisor.cli.kit.listing import AnswerFields, ListLayout, present
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.table import Column, Row
 from supervisor.cli.kit.terminal import is_terminal
@@ -17,13 +17,7 @@ from supervisor.cli.running import prompt_of
 SHORT = 8  # characters of an id: nearly always enough to tell two ids apart
 POLICY_WORDS = {"steer": "joins the turn", "enqueue": "own turn", "interrupt": "own turn, next"}
 WAITING_MESSAGES = ListLayout(
-    {
-        "input": "The message's id.",
-        "policy": "How it runs: steer joins the running turn; enqueue and interrupt get a turn of their own.",
-        "preview": "Its first words.",
-        "by": "The client that sent it.",
-        "since": "When it was sent, in seconds since 1970; 0 where unknown.",
-    },
+    AnswerFields("WaitingInput"),
     (
         Column("ID", lambda row: row["short"], style=lambda _: ("cyan",)),
         Column("WAITS", lambda row: age(row["since"]) if row["since"] else "", right=True),

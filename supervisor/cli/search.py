@@ -9,7 +9,7 @@ from supervisor.cli.kit import exits, ids
 from supervisor.cli.kit.arguments import number
 from supervisor.cli.kit.client import Control, Json
 from supervisor.cli.kit.formatting import age, clean, parse_time
-from supervisor.cli.kit.listing import ListLayout, check, text
+from supervisor.cli.kit.listing import AnswerFields, ListLayout, check, text
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.table import Column, Row
 from supervisor.cli.kit.terminal import Paint
@@ -43,16 +43,7 @@ def _line(text: str) -> str:
 
 
 HIT_LIST = ListLayout(
-    {
-        "conversation": "The conversation's id.",
-        "name": "Its name, or null.",
-        "cwd": "Its working directory.",
-        "seq": "The event in which it was said.",
-        "ts": "When, in seconds since 1970.",
-        "kind": "One of user, agent, reasoning, command, output, name.",
-        "text": "The words, with some of the words around them.",
-        "marks": "Where in the text they are: begin and end of each, in characters.",
-    },
+    AnswerFields("SearchHit"),
     (
         Column("CONVERSATION", lambda row: ids.short_id(row["conversation"])),
         Column("SEQ", lambda row: str(row["seq"])),

@@ -9,7 +9,7 @@ from supervisor.cli.kit.arguments import number
 from supervisor.cli.kit.client import Control, Json
 from supervisor.cli.kit.conversation_rows import cost, tokens
 from supervisor.cli.kit.formatting import clean, moment, parse_time, span
-from supervisor.cli.kit.listing import ListLayout, ListWithNote, present
+from supervisor.cli.kit.listing import AnswerFields, ListLayout, ListWithNote, present
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.table import Column, Row
 
@@ -29,22 +29,7 @@ def _raise_text(row: Row) -> str:
 
 
 USAGE = ListLayout(
-    {
-        "group": "The day, model, directory or conversation.",
-        "turns": "Turns that have ended.",
-        "requests": "Requests to models.",
-        "tool_calls": "Calls of tools.",
-        "seconds": "Time of work, without waiting for people.",
-        "input_tokens": "Tokens read.",
-        "cached_tokens": "How many of them came from a cache.",
-        "cache_written_tokens": "How many of them went into a cache.",
-        "output_tokens": "Tokens written.",
-        "reasoning_tokens": "How many of them were reasoning.",
-        "tokens": "Tokens read and written; null where no server has told any.",
-        "usd": "Their price in US dollars, as far as it is known; null where nothing is.",
-        "unpriced": "Responses whose price is not known.",
-        "uncounted": "Responses whose tokens the server has not told.",
-    },
+    AnswerFields("UsageRow"),
     (
         Column("", _group, shrinks=True, style=lambda _: ("cyan",)),
         Column("TURNS", lambda row: str(row["turns"]), right=True),
@@ -61,14 +46,7 @@ USAGE = ListLayout(
     key="group",
 )
 BUDGET = ListLayout(
-    {
-        "scope": "One of turn, conversation, day, home.",
-        "unit": "One of requests, tool_calls, minutes, tokens, usd.",
-        "used": "What is used of it.",
-        "limit": "The budget, or null.",
-        "raised_by": "The client that raised it for all conversations, or null.",
-        "raised_at": "When, in seconds since 1970, or null.",
-    },
+    AnswerFields("BudgetRow"),
     (
         Column("BUDGET", lambda row: f"{row['scope']}.{row['unit']}", style=lambda _: ("cyan",)),
         Column("USED", lambda row: _amount(row["used"]), right=True),

@@ -1,11 +1,13 @@
-"""The generated modules of `greenroom`: events and answers as dataclasses, from the schema of the control API.
+"""The generated modules of `greenroom`: events and answers as classes, from the schema of the control API.
 
-An event or an answer is a dataclass; its members are still JSON, described by TypedDicts.
+An event or an answer is an object; its members are still JSON, described by TypedDicts.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from textwrap import indent
 from typing import Any
 
 from transports.dialects.control.schema import api_schema
@@ -27,6 +29,9 @@ ANSWERS = (
     "ChangedSettings",
     "WaitingInputs",
     "DaemonStatus",
+    "UsageRow",
+    "BudgetRow",
+    "ClientRow",
 )
 QUESTIONS = {
     "ExecQuestion": "ExecApprovalRequest",
@@ -39,18 +44,18 @@ SIMPLE = {"string": "str", "integer": "int", "number": "float", "boolean": "bool
 
 WIDTH = 118
 HEAD = '"""{what} Written from the code by `make reference`."""\n{long}\n{imports}\n'
+FUTURE = "from __future__ import annotations"
 LONG = "\n# ruff: noqa: E501  # a line is as long as the description of its member\n"
 
 
 def events_module() -> str:
     events = _events()
-    classes = (*map(_type_definition, _parts(events)), *(_dataclass(name, _base(name)) for name in events))
+    classes = (*map(_type_definition, _parts(events)), *(_class(name, _base(name)) for name in events))
     text = "".join(classes)
     imports = (
-        "from dataclasses import field",
         _typing(text),
         "",
-        "from greenroom.record import Event, QuestionEvent",
+        "from greenroom.record import Event, QuestionEvent, fresh",
     )
     return _module("The events of conversations, as typed objects.", imports, text)
 
@@ -62,11 +67,12 @@ def _base(name: str) -> str:
 def answers_module() -> str:
     there = {*_events(), *_parts(_events())}
     parts = (name for name in _parts(ANSWERS) if name not in there)
-    text = "".join((*map(_type_definition, parts), *(_dataclass(name, "FromJson") for name in ANSWERS)))
+    text = "".join((*map(_type_definition, parts), *(_class(name, "FromJson") for name in ANSWERS)))
     used = sorted(name for name in there if re.search(rf"\b{name}\b(?=[,\]| \n])", _code(text)))
     imports = (
-        *(_typing(text), ""),
-        *(_import_statement("greenroom.events", used), "from greenroom.record import FromJson"),
+        *(_typing(f"TYPE_CHECKING {text}"), ""),
+        *("from greenroom.record import FromJson", "", "if TYPE_CHECKING:"),
+        indent(_import_statement("greenroom.events", used), "    "),
     )
     return _module("The daemon's answers, as typed objects.", imports, text)
 
@@ -83,7 +89,7 @@ def _import_statement(module: str, names: list[str]) -> str:
 
 def _module(what: str, imports: Iterable[str], text: str) -> str:
     long = LONG if any(len(line) > WIDTH for line in text.splitlines()) else ""
-    return HEAD.format(what=what, long=long, imports="\n".join(imports)) + text
+    return HEAD.format(what=what, long=long, imports="\n".join((FUTURE, "", *imports))) + text
 
 
 def _events() -> list[str]:
@@ -133,18 +139,18 @@ def _type_definition(name: str) -> str:
     schema = _definitions()[name]
     if "enum" in schema:
         return f"\n{name} = {_kind(schema)}\n"
-    lines = [f"    {key}: {_kind(member)}{_meaning(member)}" for key, member in schema["properties"].items()]
+    lines = [f"    {key}: {_described(member)}" for key, member in schema["properties"].items()]
     return "\n".join(("", "", f"class {name}(TypedDict):", *_doc(schema), *lines, ""))
 
 
-def _dataclass(name: str, base: str) -> str:
+def _class(name: str, base: str) -> str:
     schema = _definitions()[name]
     lines = []
     for key, member in schema["properties"].items():
         if key == "type" and base != "FromJson":
             lines.append(f'    type: ClassVar[str] = "{member["const"]}"')
         else:
-            lines.append(f"    {key}: {_kind(member)}{_default(member)}{_meaning(member)}")
+            lines.append(f"    {key}: {_described(member)}{_default(member)}")
     return "\n".join(("", "", f"class {name}({base}):", *_doc(schema), *lines, ""))
 
 
@@ -152,8 +158,11 @@ def _doc(schema: Schema) -> list[str]:
     return [f'    """{schema["description"].splitlines()[0]}"""', ""] if "description" in schema else []
 
 
-def _meaning(schema: Schema) -> str:
-    return f"  # {schema['description']}" if "description" in schema else ""
+def _described(schema: Schema) -> str:
+    """The type of a member with its description, which `--json` shows."""
+    if "description" not in schema:
+        return _kind(schema)
+    return f"Annotated[{_kind(schema)}, {json.dumps(schema['description'], ensure_ascii=False)}]"
 
 
 def _default(schema: Schema) -> str:
@@ -161,12 +170,12 @@ def _default(schema: Schema) -> str:
         return ""
     match schema["default"]:
         case []:
-            return " = field(default_factory=list)"
+            return " = fresh(default_factory=list)"
         case dict() as members if not members:
-            return " = field(default_factory=dict)"
+            return " = fresh(default_factory=dict)"
         case dict() as members:
             given = ", ".join(f"{name}={_literal(value)}" for name, value in members.items())
-            return f" = field(default_factory=lambda: {_kind(schema)}({given}))"
+            return f" = fresh(default_factory=lambda: {_kind(schema)}({given}))"
         case value:
             return f" = {_literal(value)}"
 
@@ -199,9 +208,13 @@ def _literal(value: object) -> str:
 
 
 def _typing(text: str) -> str:
-    names = [name for name in ("Any", "ClassVar", "Literal", "TypedDict") if re.search(rf"\b{name}\b", _code(text))]
+    names = [
+        name
+        for name in ("TYPE_CHECKING", "Annotated", "Any", "ClassVar", "Literal", "TypedDict")
+        if re.search(rf"\b{name}\b", _code(text))
+    ]
     return f"from typing import {', '.join(names)}"
 
 
 def _code(text: str) -> str:
-    return re.sub(r"  # .*", "", text)
+    return re.sub(r", \".*\"\]", "]", text)

@@ -6,33 +6,11 @@ from actors.vocabulary.visible_text import visible
 from supervisor.cli.kit.client import Json
 from supervisor.cli.kit.formatting import age, one_line
 from supervisor.cli.kit.ids import short_id
-from supervisor.cli.kit.listing import ListLayout
+from supervisor.cli.kit.listing import AnswerFields, ListLayout
 from supervisor.cli.kit.table import Column, Row
 from supervisor.paths import worktrees
 
-FIELDS = {
-    "id": "The conversation's id.",
-    "name": "Its name, or null.",
-    "state": "One of starting, idle, running, waiting, interrupting, parked, failed, denied, lost, over-budget, "
-    "archived.",
-    "ended": "How the last turn ended: completed, interrupted, replaced, error, failed, denied, lost or budget; null "
-    "if none has, or another runs.",
-    "cwd": "The working directory.",
-    "agent": "The agent that carries out turns; empty: Greenroom's own.",
-    "model": "The model, as far as it is known; empty: one that another agent has chosen itself.",
-    "preview": "What it is about: its agent's title for it, or the beginning of the first message.",
-    "created": "When it was created, in seconds since 1970.",
-    "updated": "When it was last used, in seconds since 1970.",
-    "seq": "The seq of its last event.",
-    "tokens": "Tokens used so far, as far as servers tell them.",
-    "usd": "Their price in US dollars, as far as it is known.",
-    "unpriced": "Responses whose price is not known.",
-    "uncounted": "Responses whose tokens the server has not told.",
-    "context_tokens": "Tokens of the model's context in use, or null where nobody knows.",
-    "context_window": "Tokens that the model can read at once, or null where unknown.",
-    "archived": "Whether it is archived.",
-    "queued": "How many messages wait, or null where unknown.",
-}
+FIELDS = AnswerFields("ConversationRow", key="conversation")
 COLOURS = {
     "running": ("green",),
     "starting": ("green",),
@@ -49,8 +27,7 @@ COLOURS = {
 
 def row_of(found: Json) -> Row:
     """The row of a conversation. Its `id` is called `conversation` on the wire."""
-    row = {name: found.get(name) for name in FIELDS}
-    return {**row, "id": found["conversation"], "archived": bool(found.get("archived"))}
+    return {**found, "id": found["conversation"]}
 
 
 def colour(row: Row) -> tuple[str, ...]:

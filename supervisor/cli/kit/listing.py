@@ -4,7 +4,8 @@ import re
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from supervisor.cli.kit import terminal
@@ -18,6 +19,33 @@ SCREEN_MARGIN = 3  # lines of a screen: the title, the line that says how many m
 IN_A_PIPE = 100  # rows
 _FIELD = re.compile(r"\{([a-z_][a-z0-9_.]*)\}")
 _ESCAPES = {"\\t": "\t", "\\n": "\n"}
+
+
+class AnswerFields(Mapping[str, str]):
+    """The members of an answer with their descriptions, read when somebody asks for them.
+
+    `key`: the member that is called `id` here. `more`: members that this command adds.
+    """
+
+    def __init__(self, answer: str, *, key: str = "", more: Mapping[str, str] = MappingProxyType({})) -> None:
+        self._answer, self._key, self._more = answer, key, more
+
+    @property
+    def _known(self) -> dict[str, str]:
+        from greenroom import answers
+        from greenroom.record import descriptions
+
+        known = descriptions(getattr(answers, self._answer))
+        return {**{"id" if name == self._key else name: words for name, words in known.items()}, **self._more}
+
+    def __getitem__(self, name: str) -> str:
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
 
 
 class ListLayout(NamedTuple):
