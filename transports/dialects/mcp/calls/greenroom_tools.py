@@ -28,7 +28,7 @@ from transports.dialects.kit.settings_changes import change_settings
 from transports.dialects.mcp.calls.results import payload, text
 from transports.dialects.mcp.protocol import arguments as a
 from transports.dialects.mcp.protocol.state import McpCall
-from transports.dialects.mcp.protocol.tools import ROW
+from transports.dialects.mcp.protocol.tools import ROW_MEMBERS
 from transports.dialects.mcp.protocol.transcript import as_markdown
 from transports.jsonrpc import JsonObject
 from transports.supervisor_requests import ReadHistory, Search
@@ -36,8 +36,6 @@ from transports.waiting_words import waits
 
 GO_ON = "they are held: waiting_messages lets them go on, or withdraws them; what is said meanwhile goes first, alone"
 SEARCH_LIMIT = 200  # of the newest hits; a model that wants others adds words
-
-ROW_MEMBERS = tuple(name for name in ROW["properties"] if name != "threadId")
 
 
 def list_conversations(_: McpCall, arguments: a.ListConversationsArguments) -> Script[JsonObject]:

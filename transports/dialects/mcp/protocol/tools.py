@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 
+from msgspec import Struct
+from msgspec.json import schema_components
 from pydantic import AliasChoices, BaseModel
 
+from actors.vocabulary.records import ConversationRow
 from transports.dialects.mcp.protocol import arguments as a
 from transports.jsonrpc import JsonObject as Schema
 
@@ -60,6 +63,20 @@ def _argument(schema: Schema, shared: Mapping[str, Schema]) -> Schema:
     return {name: value for name, value in members.items() if name in SHOWN_MEMBERS and value is not None}
 
 
+def _members_of(answer: type[Struct], names: Iterable[str]) -> dict[str, Schema]:
+    """The schemas of an answer's members, as it describes them."""
+    _, parts = schema_components((answer,))
+    members = parts[answer.__name__]["properties"]
+    return {name: _resolved(members[name], parts) for name in names}
+
+
+def _resolved(schema: Schema, parts: Mapping[str, Schema]) -> Schema:
+    if "anyOf" in schema:
+        return {**schema, "anyOf": [_resolved(variant, parts) for variant in schema["anyOf"]]}
+    part = parts.get(schema.get("$ref", "").rpartition("/")[2], {})
+    return {name: value for name, value in {**part, **schema}.items() if name not in {"$ref", "title", "default"}}
+
+
 def _tool(
     name: str, title: str, description: str, takes: type[BaseModel], gives: Schema, hints: Schema, **more: Schema
 ) -> Schema:
@@ -88,21 +105,8 @@ TURN = _object(
     ("threadId", "sessionId", "content"),
 )
 
-ROW = _object(
-    {
-        "threadId": ID,
-        "name": {"anyOf": [TEXT, {"type": "null"}], "description": "Its name, if it has one."},
-        "state": STATE,
-        "ended": _with_description(TEXT, "How its last turn ended; empty: none has, or one runs."),
-        "cwd": _with_description(TEXT, "Its working directory."),
-        "agent": _with_description(TEXT, "The agent of its turns; empty: Greenroom's own."),
-        "model": _with_description(TEXT, "Its model; empty: another agent has chosen one and not said which."),
-        "preview": _with_description(TEXT, "What it is about: its agent's title for it, or how it began."),
-        "created": {"type": "number", "description": "Seconds since 1970."},
-        "updated": {"type": "number", "description": "Seconds since 1970."},
-    },
-    ("threadId", "name", "state", "ended", "cwd", "agent", "model", "preview", "created", "updated"),
-)
+ROW_MEMBERS = ("name", "state", "ended", "cwd", "agent", "model", "preview", "created", "updated")
+ROW = _object({"threadId": ID, **_members_of(ConversationRow, ROW_MEMBERS)}, ("threadId", *ROW_MEMBERS))
 
 WAITING = _object(
     {
