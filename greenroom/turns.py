@@ -26,7 +26,7 @@ def last_turn(conversation: str) -> Script[Turn | None]:
 def ending_of(body: Json, before: Json) -> Json:
     """The end of a turn, from its terminal event and the event before."""
     if body["type"] == "turn_aborted":
-        return {"ending": body["reason"], "message": body.get("message") or None}
+        return {"ending": body["reason"], "message": body.get("message") or None, "by": body.get("by", [])}
     if before.get("type") == "error":
-        return {"ending": "error", "message": before["message"]}
-    return {"ending": "completed", "message": body.get("last_agent_message")}
+        return {"ending": "error", "message": before["message"], "by": []}
+    return {"ending": "completed", "message": body.get("last_agent_message"), "by": []}

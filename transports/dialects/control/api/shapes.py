@@ -15,6 +15,14 @@ from actors.vocabulary.events import (
 from actors.vocabulary.ids import ConversationId, SubscriptionId
 from transports.dialects.control.api.answers import Announcement, EndedSubscription
 
+AnyApprovalRequest = (
+    ExecApprovalRequest
+    | ApplyPatchApprovalRequest
+    | McpToolCallApprovalRequest
+    | ElicitationApprovalRequest
+    | ToolUseApprovalRequest
+)
+
 
 class Shape(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
