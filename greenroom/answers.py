@@ -205,7 +205,7 @@ class ConversationSummary(FromJson):
     queued: Annotated[int, "How many inputs wait."]
     waiting: Annotated[list[WaitingInput], "The inputs that wait, in the order in which they will run."]
     paused: Annotated[bool, "True while queued inputs are held until somebody lets them go on."]
-    pending: Annotated[list[ToolUseApprovalRequest | ExecApprovalRequest | ApplyPatchApprovalRequest | McpToolCallApprovalRequest | ElicitationApprovalRequest], "Questions that wait for an answer."]
+    pending: Annotated[list[ExecApprovalRequest | ApplyPatchApprovalRequest | McpToolCallApprovalRequest | ElicitationApprovalRequest | ToolUseApprovalRequest], "Questions that wait for an answer."]
     readers: Annotated[list[ReaderStatus], "Attached clients."]
     tokens: Annotated[int, "Tokens used so far."]
     usd: Annotated[float, "Their price in US dollars, as far as it is known."]
