@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from greenroom.events import (
         ApplyPatchApprovalRequest,
         BusyPolicy,
+        Decision,
         ElicitationApprovalRequest,
         ExecApprovalRequest,
         ImageItem,
@@ -77,12 +78,58 @@ class AgentNow(TypedDict):
     options: Annotated[list[AgentOptionValue], "All that can be set in it, with the values now."]
 
 
+class UsageRow(TypedDict):
+    """The sums of a group."""
+
+    turns: Annotated[int, "Turns that have ended."]
+    requests: Annotated[int, "Requests to models."]
+    tool_calls: Annotated[int, "Calls of tools."]
+    seconds: Annotated[float, "Time of work, without waiting for people."]
+    input_tokens: Annotated[int | None, "Tokens read."]
+    cached_tokens: Annotated[int | None, "How many of them came from a cache."]
+    cache_written_tokens: Annotated[int | None, "How many of them went into a cache."]
+    output_tokens: Annotated[int | None, "Tokens written."]
+    reasoning_tokens: Annotated[int | None, "How many of them were reasoning."]
+    tokens: Annotated[int | None, "Tokens read and written."]
+    usd: Annotated[float | None, "Their price in US dollars, as far as it is known; null: not at all."]
+    unpriced: Annotated[int, "Responses whose price is not known."]
+    uncounted: Annotated[int, "Responses whose tokens the server has not told."]
+    group: Annotated[str, "The day, the model, the directory or the conversation's id."]
+
+
+class UsageSums(TypedDict):
+    """Sums. Tokens are null if no server has reported any; else the sum of the known ones."""
+
+    turns: Annotated[int, "Turns that have ended."]
+    requests: Annotated[int, "Requests to models."]
+    tool_calls: Annotated[int, "Calls of tools."]
+    seconds: Annotated[float, "Time of work, without waiting for people."]
+    input_tokens: Annotated[int | None, "Tokens read."]
+    cached_tokens: Annotated[int | None, "How many of them came from a cache."]
+    cache_written_tokens: Annotated[int | None, "How many of them went into a cache."]
+    output_tokens: Annotated[int | None, "Tokens written."]
+    reasoning_tokens: Annotated[int | None, "How many of them were reasoning."]
+    tokens: Annotated[int | None, "Tokens read and written."]
+    usd: Annotated[float | None, "Their price in US dollars, as far as it is known; null: not at all."]
+    unpriced: Annotated[int, "Responses whose price is not known."]
+    uncounted: Annotated[int, "Responses whose tokens the server has not told."]
+
+
 class ClientSubscription(TypedDict):
     conversation: Annotated[str, "Which conversation."]
     subscription: Annotated[str, "Which of its subscriptions."]
     seq: Annotated[int, "The last event it was given."]
     behind: Annotated[int, "How many it was not given yet."]
     read_only: Annotated[bool, "It only watches."]
+
+
+class KeyChange(TypedDict):
+    """A changed key of the config. A missing value is `unset`."""
+
+    key: Annotated[str, "Dotted."]
+    old: Annotated[str, "As a person reads it; secrets are masked."]
+    new: Annotated[str, "The same."]
+    live: Annotated[bool, "Whether it counts already; if not, it does from the next start of the daemon on."]
 
 
 class Agent(FromJson):
@@ -264,6 +311,13 @@ class WaitingInputs(FromJson):
     waiting: Annotated[list[WaitingInput], "In the order in which they will run."]
 
 
+class AnsweredApproval(FromJson):
+    approval: Annotated[str, "The question."]
+    decision: Annotated[Decision, "Its answer, as it is stored."]
+    option: Annotated[str, "The option that was chosen, by its id; empty: none was named."]
+    outside: Annotated[bool, "It is a yes to run it outside the sandbox, where a yes alone means inside."]
+
+
 class DaemonStatus(FromJson):
     """The daemon itself. The last members tell of its inside, and may change."""
 
@@ -292,23 +346,10 @@ class DaemonStatus(FromJson):
     processes: Annotated[dict[str, Any], "Processes that turns have started."]
 
 
-class UsageRow(FromJson):
-    """The sums of a group."""
-
-    turns: Annotated[int, "Turns that have ended."]
-    requests: Annotated[int, "Requests to models."]
-    tool_calls: Annotated[int, "Calls of tools."]
-    seconds: Annotated[float, "Time of work, without waiting for people."]
-    input_tokens: Annotated[int | None, "Tokens read."]
-    cached_tokens: Annotated[int | None, "How many of them came from a cache."]
-    cache_written_tokens: Annotated[int | None, "How many of them went into a cache."]
-    output_tokens: Annotated[int | None, "Tokens written."]
-    reasoning_tokens: Annotated[int | None, "How many of them were reasoning."]
-    tokens: Annotated[int | None, "Tokens read and written."]
-    usd: Annotated[float | None, "Their price in US dollars, as far as it is known; null: not at all."]
-    unpriced: Annotated[int, "Responses whose price is not known."]
-    uncounted: Annotated[int, "Responses whose tokens the server has not told."]
-    group: Annotated[str, "The day, the model, the directory or the conversation's id."]
+class Usage(FromJson):
+    rows: Annotated[list[UsageRow], "Days from the newest on; all others from the most tokens on."]
+    total: Annotated[UsageSums, "All of it, also what is in no row."]
+    prices_of: Annotated[str, "The day of the list prices, 2026-01-31; what the config says goes first."]
 
 
 class BudgetRow(FromJson):
@@ -328,3 +369,36 @@ class ClientRow(FromJson):
     cwd: Annotated[str, "As its hello said."]
     you: Annotated[bool, "It is the one who asks."]
     attached: Annotated[list[ClientSubscription], "Its subscriptions."]
+
+
+class Server(FromJson):
+    """An MCP server that a client has given a conversation, without secrets."""
+
+    name: Annotated[str, "Its name."]
+    kind: Annotated[Literal["stdio", "http", "sse"], "A program, or an address."]
+    command: Annotated[list[str], "The program with its arguments."]
+    variables: Annotated[list[str], "The names of the variables that it is given."]
+    url: Annotated[str, "The address, without its query."]
+    headers: Annotated[list[str], "The names of the headers that are sent there."]
+    approved: Annotated[bool | None, "The answer of a person; null: nobody was asked."]
+
+
+class ImportedConversation(FromJson):
+    """The conversation that an import has made."""
+
+    conversation: Annotated[str, "Its id."]
+    changed: Annotated[list[SettingChange], "The settings in which it differs from its file: `before` is the file's."]
+
+
+class ReloadedConfig(FromJson):
+    changes: Annotated[list[KeyChange], "Keys that changed."]
+    warnings: Annotated[list[str], "Keys of the config that are ignored."]
+
+
+class ConfigValue(FromJson):
+    value: Annotated[Any, "A value or a table; secrets are masked."]
+    path: Annotated[str | None, "The config file in use."]
+
+
+class StoppingDaemon(FromJson):
+    drain_s: Annotated[float, "How long running turns may go on."]

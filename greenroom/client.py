@@ -15,7 +15,7 @@ from greenroom.aio import CLIENT_CLOSED, AsyncClient, AsyncEvents
 from greenroom.daemon import RECONNECT_S
 from greenroom.errors import ClientClosed
 from greenroom.following import EventReader
-from greenroom.methods import Api
+from greenroom.methods import BlockingApi
 from greenroom.questions import Handler, QuestionWatch
 from greenroom.record import Event
 from greenroom.scripts import Script
@@ -25,7 +25,7 @@ E = TypeVar("E", bound=Event)
 C = TypeVar("C")
 
 
-class Client(Api):
+class Client(BlockingApi):
     """A connection to the daemon of this home. `with` closes it; conversations go on.
 
     `start`: start a daemon if none runs. `name`: as other clients see this one. `env`: the environment of the

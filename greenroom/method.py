@@ -11,8 +11,8 @@ from greenroom.scripts import Script
 
 if TYPE_CHECKING:  # the kinds of client, each of which is an Api
     from greenroom.aio import AsyncClient, AsyncEvents
-    from greenroom.client import Client, Events
-    from greenroom.methods import Api
+    from greenroom.client import Events
+    from greenroom.methods import Api, BlockingApi
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -36,7 +36,7 @@ class ClientMethod(Generic[P, M, B, A]):
     @overload
     def __get__(self, client: None, kind: type) -> Callable[Concatenate["Api", P], M]: ...
     @overload
-    def __get__(self, client: "Client", kind: type) -> Callable[P, B]: ...
+    def __get__(self, client: "BlockingApi", kind: type) -> Callable[P, B]: ...
     @overload
     def __get__(self, client: "AsyncClient", kind: type) -> Callable[P, A]: ...
     def __get__(self, client: "Api | None", kind: type) -> Any:

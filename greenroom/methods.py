@@ -6,7 +6,7 @@ result of a script, the asyncio client an awaitable; a reader becomes an iterato
 
 from __future__ import annotations  # evaluated, they take 4 ms of the start of a verb
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike, fspath, urandom
 from typing import (
     TYPE_CHECKING,
@@ -21,15 +21,24 @@ from greenroom.answers import (
     AcceptedInput,
     Agent,
     AgentTrial,
+    AnsweredApproval,
+    BudgetRow,
     ChangedSettings,
+    ClientRow,
+    ConfigValue,
     ConversationRow,
     ConversationSummary,
     CreatedConversation,
     DaemonStatus,
+    ImportedConversation,
     InterruptedTurn,
     Job,
     JobOutput,
+    ReloadedConfig,
     SearchHit,
+    Server,
+    StoppingDaemon,
+    Usage,
     WaitingInputs,
 )
 from greenroom.errors import ConnectionLost, Refusal
@@ -45,9 +54,9 @@ from greenroom.scripts import (
     NextNotification,
     Script,
     ScriptTimeLimit,
-    all_rows,
     question_event,
     retry_when_lost,
+    some_rows,
 )
 from greenroom.turns import Turn, last_turn
 from greenroom.wire import Json
@@ -67,6 +76,9 @@ if TYPE_CHECKING:
 
     Prompt = str | list[TextItem | ImageItem | LocalImageItem]
 
+Grouping = Literal["day", "model", "directory", "conversation"]
+IDS = 256  # ids in one request
+LONGEST_S = 3600.0  # for a file of many gigabytes; Ctrl-C ends the wait
 LONG_S = 120.0  # for requests that copy or delete a whole history
 
 
@@ -97,6 +109,20 @@ class NewValues(TypedDict, total=False):
     agent: str | None
 
 
+class NewNameAndValues(NewValues, total=False):
+    """New values; the name None takes the conversation's name away."""
+
+    name: str | None
+
+
+class Listed(list[ConversationRow]):
+    """Rows of a list; `total` also counts those that were not asked for."""
+
+    def __init__(self, rows: Iterable[ConversationRow], total: int) -> None:
+        super().__init__(rows)
+        self.total = total
+
+
 class Api:
     """The methods."""
 
@@ -119,12 +145,34 @@ class Api:
 
     @request
     def conversations(
-        self, *, archived: bool = False, state: str | None = None, cwd: str | None = None
-    ) -> Script[list[ConversationRow]]:
-        """List conversations, most recently used first."""
-        return [
-            ConversationRow.from_json(row) for row in (yield from all_rows(archived=archived, state=state, cwd=cwd))
-        ]
+        self,
+        *,
+        archived: bool = False,
+        state: str | None = None,
+        cwd: str | None = None,
+        name: str | None = None,
+        order: Literal["updated", "created"] = "updated",
+        limit: int | None = None,
+    ) -> Script[Listed]:
+        """List conversations, most recently used first; with `limit`, so many. `total` of the list counts all."""
+        filters = {"archived": archived, "state": state, "cwd": cwd, "name": name, "order": order}
+        rows, total = yield from some_rows(limit, **filters)
+        return Listed(map(ConversationRow.from_json, rows), total)
+
+    @request
+    def conversations_by_id(self, conversations: Sequence[str]) -> Script[list[ConversationRow]]:
+        """List the conversations with these ids, without those that are deleted."""
+        rows: list[Json] = []
+        for at in range(0, len(conversations), IDS):
+            part = {"conversations": list(conversations[at : at + IDS])}
+            rows += (yield from retry_when_lost(ApiCall("conversation/list", part)))["conversations"]
+        return list(map(ConversationRow.from_json, rows))
+
+    @request
+    def resolve(self, reference: str) -> Script[str]:
+        """The id that a prefix of it or a name stands for."""
+        found = yield from retry_when_lost(ApiCall("conversation/resolve", {"reference": reference}))
+        return str(found["conversation"])
 
     @request
     def search(
@@ -151,11 +199,12 @@ class Api:
         return found
 
     @request
-    def change(self, conversation: str, **values: Unpack[NewValues]) -> Script[ChangedSettings]:
+    def change(self, conversation: str, **values: Unpack[NewNameAndValues]) -> Script[ChangedSettings]:
         """Change all of these settings, or none. A turn that runs goes on with them."""
-        return ChangedSettings.from_json(
-            (yield ApiCall("conversation/set", {"conversation": conversation, "settings": values}))
-        )
+        named = {"name": values["name"]} if "name" in values else {}
+        settings = {key: value for key, value in values.items() if key != "name"}
+        params = {"conversation": conversation, "settings": settings, **named}
+        return ChangedSettings.from_json((yield ApiCall("conversation/set", params)))
 
     @request
     def rename(self, conversation: str, name: str | None) -> Script[None]:
@@ -385,14 +434,15 @@ class Api:
         option: str = "",
         content: Mapping[str, str | bool | float | Sequence[str]] | None = None,
         outside: bool = False,
-    ) -> Script[None]:
+    ) -> Script[AnsweredApproval]:
         """Answer a question. Raises AlreadyAnswered if another client was quicker.
 
         `option`: an agent's option, by its id or name. `content`: the values for a server, by its fields' names.
         `outside`: a yes to a question with `inside_or_outside` that runs it outside the sandbox.
         """
         told = {"option": option, "content": dict(content or {}), "outside": outside}
-        yield ApiCall("approvals/answer", {"approval": approval, "decision": decision, "reason": reason, **told})
+        params = {"approval": approval, "decision": decision, "reason": reason, **told}
+        return AnsweredApproval.from_json((yield ApiCall("approvals/answer", params)))
 
     @request
     def agents(self) -> Script[list[Agent]]:
@@ -406,6 +456,75 @@ class Api:
         """Start an agent as for a conversation, ask what it can do, and end it; no prompt is sent."""
         params = {"agent": agent, "seconds": seconds}
         return AgentTrial.from_json((yield ApiCall("agents/check", params, LONG_S + seconds)))
+
+    @request
+    def servers(self, conversation: str) -> Script[list[Server]]:
+        """The MCP servers that clients have given a conversation, without secrets."""
+        found = yield from retry_when_lost(ApiCall("conversation/servers", {"conversation": conversation}))
+        return list(map(Server.from_json, found["servers"]))
+
+    @request
+    def usage(
+        self,
+        by: Literal["day", "model", "directory", "conversation"],
+        *,
+        since: float | None = None,
+        limit: int = 100,
+    ) -> Script[Usage]:
+        """Sum up what was spent."""
+        params = {"by": by, "since": since, "limit": limit}
+        return Usage.from_json((yield from retry_when_lost(ApiCall("usage/read", params))))
+
+    @request
+    def budgets(
+        self, conversation: str | None = None, *, limits: Mapping[str, str | float | None] | None = None
+    ) -> Script[list[BudgetRow]]:
+        """The budgets of a conversation, or else those of the day and the home; `limits` gives new ones."""
+        params: Json = {"limits": dict(limits or {})}
+        if conversation is None:
+            found = yield ApiCall("budgets/shared", params)
+        else:
+            found = yield ApiCall("conversation/budget", {"conversation": conversation, **params})
+        return list(map(BudgetRow.from_json, found["budgets"]))
+
+    @request
+    def clients(self) -> Script[list[ClientRow]]:
+        """The connected clients."""
+        return list(map(ClientRow.from_json, (yield from retry_when_lost(ApiCall("clients/list", {})))["clients"]))
+
+    @request
+    def disconnect(self, connection: str) -> Script[None]:
+        """Disconnect a client; its turns go on."""
+        yield ApiCall("clients/kill", {"connection": connection})
+
+    @request
+    def export(self, conversation: str, file: str | PathLike[str]) -> Script[int]:
+        """Let the daemon fill an empty file of yours with the history, as JSON lines. Returns how many."""
+        params = {"conversation": conversation, "file": fspath(file)}
+        return int((yield ApiCall("conversation/export", params, LONGEST_S))["lines"])
+
+    @request
+    def import_history(
+        self, file: str | PathLike[str], *, new_id: bool = False, cwd: str | None = None
+    ) -> Script[ImportedConversation]:
+        """Make a conversation of a file that `export` filled."""
+        params = {"file": fspath(file), "new_id": new_id, "cwd": cwd}
+        return ImportedConversation.from_json((yield ApiCall("conversation/import", params, LONGEST_S)))
+
+    @request
+    def config(self, key: str | None = None) -> Script[ConfigValue]:
+        """The configuration in force, or a part of it, without secrets."""
+        return ConfigValue.from_json((yield from retry_when_lost(ApiCall("config/get", {"key": key}))))
+
+    @request
+    def reload(self) -> Script[ReloadedConfig]:
+        """Let the daemon read its config again."""
+        return ReloadedConfig.from_json((yield ApiCall("daemon/reload", {})))
+
+    @request
+    def stop_daemon(self, *, drain_s: float | None = None) -> Script[StoppingDaemon]:
+        """Stop the daemon; running turns may go on for `drain_s`."""
+        return StoppingDaemon.from_json((yield ApiCall("daemon/down", {"drain_s": drain_s})))
 
     @request
     def status(self) -> Script[DaemonStatus]:
@@ -440,6 +559,10 @@ class Api:
     def history(self, conversation: str, *, after: int = 0) -> EventReader[Event, int]:
         """The stored events of a conversation, to its end."""
         return HistoryReader(conversation, after)
+
+
+class BlockingApi(Api):
+    """The methods for a caller that waits for their answers."""
 
 
 # --- pieces ---------------------------------------------------------------------------------------------------------

@@ -76,7 +76,7 @@ class QuestionWatch:
     """Questions that a thread hands to a function. Inside of its block, or until it is closed."""
 
     def __init__(
-        self, questions: "Events[Question, None]", handle: Handler[None], answer: Callable[..., None]
+        self, questions: "Events[Question, None]", handle: Handler[None], answer: Callable[..., Any]
     ) -> None:
         self._questions = questions
         self._handle = handle

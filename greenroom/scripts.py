@@ -66,16 +66,21 @@ def question_event(question: Json) -> Json:
 
 def all_rows(**filters: Any) -> Script[list[Json]]:
     """All pages of the list."""
+    return (yield from some_rows(None, **filters))[0]
+
+
+def some_rows(most: int | None, **filters: Any) -> Script[tuple[list[Json], int]]:
+    """At most so many rows of the list, and the number of all that the filters fit."""
     found: list[Json] = []
     cursor: str | None = None
     while True:
-        listed = yield from retry_when_lost(
-            ApiCall("conversation/list", {**filters, "limit": PAGE, "cursor": cursor})
-        )
+        limit = PAGE if most is None else max(1, min(PAGE, most - len(found)))
+        asked = ApiCall("conversation/list", {**filters, "limit": limit, "cursor": cursor})
+        listed = yield from retry_when_lost(asked)
         found += listed["conversations"]
         cursor = listed["next_cursor"]
-        if cursor is None:
-            return found
+        if cursor is None or (most is not None and len(found) >= most):
+            return found[:most], int(listed["total"])
 
 
 def page(conversation: str, after: int, limit: int) -> Script[Json]:

@@ -62,7 +62,7 @@ def listing(chosen: Namespace) -> int:
             found = (
                 control.call("approvals/list")
                 if reference is None
-                else ids.call(control, "approvals/list", reference)
+                else control.call("approvals/list", conversation=ids.resolve_id(control, reference))
             )
             return [row_of(approval) for approval in found["approvals"]]
 
@@ -115,7 +115,7 @@ def _answer(chosen: Namespace, references: list[str], answer: ApprovalAnswer, co
         _check(references, [approval for approval in open_ if approval["approval_id"] in found], answer)
         for approval_id in found:
             try:
-                result = control.call("approvals/answer", approval=approval_id, content=content, **answer.members)
+                result = vars(control.answer(approval_id, content=content, **answer.members))
             except Problem as problem:
                 failures.append(problem)
                 report(problem, as_json=chosen.json)
@@ -245,8 +245,8 @@ def _of_conversation(control: Control, reference: str) -> list[Json]:
 
 def _not_open(control: Control, reference: str) -> Problem:
     """The problem with an approval that is not open: somebody else was quicker, or it never existed."""
-    for row in control.call("conversation/list", limit=LOOK_BACK)["conversations"] if len(reference) > 1 else ():
-        page = control.call("conversation/history", conversation=row["conversation"], before=END, limit=RECENT)
+    for row in control.conversations(limit=LOOK_BACK) if len(reference) > 1 else ():
+        page = control.call("conversation/history", conversation=row.conversation, before=END, limit=RECENT)
         for event in (envelope["event"] for envelope in page["events"]):
             if event["type"] == "approval_resolved" and event["approval_id"].startswith(reference):
                 by = f" by {visible(event['by'])}" if event["by"] else ""

@@ -68,7 +68,7 @@ def lock(installation: "Installation") -> CheckResults:
     """Check the lock, in which the one owner of the journal has written its pid and address."""
     holder = _holder()
     if holder is None:
-        lost = installation.control is not None and installation.control.call("daemon/status").get("trouble")
+        lost = installation.control is not None and installation.control.status().trouble
         advice = "see the finding about the journal" if lost else "restart it: `greenroom down && greenroom up`"
         yield ("not held, although a daemon runs", advice, True) if installation.control else "free"
         return
@@ -102,7 +102,7 @@ def leftovers(installation: "Installation") -> CheckResults:
     """Check for commands that a killed daemon left running. A daemon ends those of its predecessor when it starts."""
     paths = locate()
     if installation.control is not None:
-        survivors = installation.control.call("daemon/status")["processes"]["survivors"]
+        survivors = installation.control.status().processes["survivors"]
         if survivors:
             yield (
                 f"{plural(survivors, 'process', 'processes')} could not be ended",
@@ -208,14 +208,14 @@ def journal(installation: "Installation") -> CheckResults:
         found = Path(locate().journal_file)
         yield size(size_on_disk(found)) if found.exists() else "none yet"
         return
-    status = installation.control.call("daemon/status")
-    if status.get("trouble"):
-        what, _, advice = status["trouble"].partition("; nothing is stored any more; ")
-        yield what, advice or LOG_ADVICE.format(status["log"]), True
-    elif status["journal_repaired"]:
-        yield f"the journal was repaired: {status['journal_repaired']}", LOG_ADVICE.format(status["log"]), False
+    status = installation.control.status()
+    if status.trouble:
+        what, _, advice = status.trouble.partition("; nothing is stored any more; ")
+        yield what, advice or LOG_ADVICE.format(status.log), True
+    elif status.journal_repaired:
+        yield f"the journal was repaired: {status.journal_repaired}", LOG_ADVICE.format(status.log), False
     else:
-        yield f"{size(status['journal_bytes'])}, no damage found"
+        yield f"{size(status.journal_bytes)}, no damage found"
 
 
 def search(installation: "Installation") -> CheckResults:
@@ -223,11 +223,11 @@ def search(installation: "Installation") -> CheckResults:
         found = Path(locate().search_file)
         yield size(size_on_disk(found)) if found.exists() else "no file yet"
         return
-    status = installation.control.call("daemon/status")
-    if status.get("search_trouble"):
-        yield f"nothing new is found: {status['search_trouble']}", LOG_ADVICE.format(status["log"]), False
+    status = installation.control.status()
+    if status.search_trouble:
+        yield f"nothing new is found: {status.search_trouble}", LOG_ADVICE.format(status.log), False
     else:
-        yield size(status["search_bytes"]) if status.get("search_bytes") else "no file yet"
+        yield size(status.search_bytes) if status.search_bytes else "no file yet"
 
 
 CHECKS: dict[str, Callable[["Installation"], CheckResults]] = {

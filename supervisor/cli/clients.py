@@ -31,7 +31,7 @@ def run(chosen: Namespace) -> int:
 
 def _rows(control: Control) -> list[Row]:
     """The clients in a fixed order, so that rows keep their places while a person watches."""
-    rows = [{**client, "id": client["connection"]} for client in control.call("clients/list")["clients"]]
+    rows = [{**vars(client), "id": client.connection} for client in control.clients()]
     return sorted(rows, key=lambda row: (row["name"], row["pid"] or 0, row["id"]))
 
 
@@ -46,6 +46,6 @@ def _kill(control: Control, reference: str) -> int:
     if len(found) != 1:
         what = "several clients have an id that begins with" if found else "no client has the id"
         raise Problem(f"{what} {reference!r}", "`greenroom clients` lists them", "unknown_conversation")
-    control.call("clients/kill", connection=found[0])
+    control.disconnect(found[0])
     print(f"{ids.short_id(found[0])}: disconnected; its turns continue")
     return 0

@@ -196,8 +196,8 @@ def _inputs(conversation: str) -> Iterator[Candidate]:
 def _ask_daemon(method: str, member: str, **params: int | str) -> list[Json]:
     """Ask the daemon for a list; empty if it does not answer at once."""
     try:
-        with Control("complete", timeout_s=ANSWER_S) as control:
-            found: list[Json] = control.call(method, ANSWER_S, **params)[member]
+        with Control("complete", timeout_s=ANSWER_S, answer_s=ANSWER_S) as control:
+            found: list[Json] = control.call(method, **params)[member]
     except Problem:
         return []
     return found

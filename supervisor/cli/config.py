@@ -17,26 +17,26 @@ def run(chosen: Namespace) -> int:
 
 def reload(chosen: Namespace) -> int:
     with Control("reload") as control:
-        answer = control.call("daemon/reload")
+        answer = control.reload()
     if chosen.json:
-        print(json_text(answer))
+        print(json_text(vars(answer)))
         return 0
-    for warning in answer["warnings"]:
+    for warning in answer.warnings:
         print(f"greenroom: {warning}", file=sys.stderr)
-    for change in answer["changes"]:
+    for change in answer.changes:
         later = "" if change["live"] else " (takes effect at the next start of the daemon)"
         print(f"{change['key']}: {change['old']} → {change['new']}{later}")
-    if not answer["changes"]:
+    if not answer.changes:
         print("nothing changed")
     return 0
 
 
 def _get(chosen: Namespace) -> int:
     with Control("config") as control:
-        answer = control.call("config/get", key=chosen.key)
-    value = answer["value"]
+        answer = control.config(chosen.key)
+    value = answer.value
     if chosen.json:
-        print(output_json(answer))
+        print(output_json(vars(answer)))
     elif isinstance(value, dict):
         for key, leaf in _flat(value):
             print(f"{key} = {json_text(leaf)}")

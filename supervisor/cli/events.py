@@ -5,6 +5,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from itertools import chain
 
+from greenroom.answers import ConversationRow
 from greenroom.errors import ConnectionLost, GreenroomError
 from greenroom.errors import error_of as refused
 from greenroom.exchange import advance
@@ -46,24 +47,26 @@ def _types(words: list[str]) -> set[str]:
 def _all(control: Control, since: float | None, only: set[str], limit_s: float | None) -> Iterator[Json]:
     """Events from a time on, then live: each once and, within its conversation, in order."""
     deadline = None if limit_s is None else time.monotonic() + limit_s
-    rows = ids.all_conversations(control)
-    ends = {row["conversation"]: _end(control, row) for row in rows}
+    rows = control.conversations(archived=True)
+    ends = {row.conversation: _end(control, row) for row in rows}
     if since is not None:
-        named = [row for row in rows if row["updated"] >= since or row["state"] not in AT_REST]
-        found = (_history(control, row["conversation"], since, ends) for row in named if _is_wanted(row, only))
+        named = [row for row in rows if row.updated >= since or row.state not in AT_REST]
+        found = (
+            _history(control, row.conversation, since, ends) for row in named if _is_wanted(row.conversation, only)
+        )
         yield from sorted(chain.from_iterable(found), key=lambda envelope: envelope["ts"])
     for envelope in _live_events(control, EverythingReader(ends), deadline):
-        if envelope["seq"] is not None and _is_wanted(envelope, only):
+        if envelope["seq"] is not None and _is_wanted(envelope["conversation"], only):
             yield envelope
 
 
-def _is_wanted(item: Json, only: set[str]) -> bool:
-    return not only or item["conversation"] in only
+def _is_wanted(conversation: str, only: set[str]) -> bool:
+    return not only or conversation in only
 
 
-def _end(control: Control, row: Json) -> int:
+def _end(control: Control, row: ConversationRow) -> int:
     """The last seq of a conversation. While a turn runs it is read from history: the list may lag behind."""
-    return int(row["seq"]) if row["state"] in AT_REST else histories.last_seq(control, row["conversation"])
+    return row.seq if row.state in AT_REST else histories.last_seq(control, row.conversation)
 
 
 def _history(control: Control, conversation: str, since: float, ends: dict[str, int]) -> Iterator[Json]:
@@ -86,7 +89,7 @@ def _answer(control: Control, request: ApiCall, deadline: float | None) -> Json 
     wait_s = request.wait_s or ANSWER_S
     left_s = wait_s if deadline is None else deadline - time.monotonic()
     try:
-        return control.call(request.method, min(wait_s, left_s), **request.params)
+        return control.take_result(control.begin(request.method, **request.params), min(wait_s, left_s))
     except RequestRefused as refusal:
         return refused(refusal.error)
     except DaemonLost as lost:

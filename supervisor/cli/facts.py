@@ -29,8 +29,8 @@ FILES = ListLayout(
 def pid(_: Namespace) -> int:
     """Print the daemon's process id. If it does not answer, the lock that it holds proves which process it is."""
     try:
-        with Control("pid", timeout_s=SOON_S) as control:
-            print(control.call("daemon/status", SOON_S)["pid"])
+        with Control("pid", timeout_s=SOON_S, answer_s=SOON_S) as control:
+            print(control.status().pid)
     except Problem as problem:
         if problem.code != "timed_out":
             raise

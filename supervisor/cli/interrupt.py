@@ -40,9 +40,9 @@ def run(chosen: Namespace) -> int:
 
 def _jobs(control: Control, references: list[str]) -> list[str]:
     """The jobs of these conversations that an interrupt leaves running: those that outlive their turn."""
-    kept = [job for job in running_jobs(control) if job["keeps"]]
+    kept = [job for job in running_jobs(control) if job.keeps]
     interrupted = {_whole_id(control, reference) for reference in references} if kept else set()
-    return [visible(job["job"]) for job in kept if job["conversation"] in interrupted]
+    return [visible(job.job) for job in kept if job.conversation in interrupted]
 
 
 def _whole_id(control: Control, reference: str) -> str:
@@ -61,8 +61,8 @@ def _explain(control: Control, name: str, reference: str, result: Json | Problem
 
 
 def _busy(control: Control) -> list[tuple[str, str]]:
-    rows = [row for state in BUSY for row in ids.all_conversations(control, archived=False, state=state)]
-    return [(ids.short_id(row["conversation"]), row["conversation"]) for row in rows]
+    rows = [row for state in BUSY for row in control.conversations(state=state)]
+    return [(ids.short_id(row.conversation), row.conversation) for row in rows]
 
 
 def _print_results(names: list[str], results: list[Json | Problem], chosen: Namespace) -> int:

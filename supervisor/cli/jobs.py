@@ -5,8 +5,9 @@ import time
 from argparse import Namespace
 
 from actors.vocabulary.visible_text import visible
+from greenroom.answers import Job, JobOutput
 from supervisor.cli.kit import exits, ids
-from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.client import Control
 from supervisor.cli.kit.formatting import age, clean, one_line
 from supervisor.cli.kit.json_output import json_text
 from supervisor.cli.kit.listing import AnswerFields, ListLayout, present
@@ -15,7 +16,6 @@ from supervisor.cli.kit.table import Column, Row
 from transports.question_text import command_for_history
 
 AT_A_TIME_S = 30.0  # of waiting in one request
-ANSWER_S = 30.0
 
 JOBS = ListLayout(
     AnswerFields("Job"),
@@ -47,7 +47,7 @@ def _list(control: Control, chosen: Namespace) -> int:
 
 
 def _rows(control: Control, conversation: str | None) -> list[Row]:
-    return list(control.call("jobs/list", conversation=conversation)["jobs"])
+    return [vars(job) for job in control.jobs(conversation)]
 
 
 def _read(control: Control, chosen: Namespace) -> int:
@@ -55,20 +55,20 @@ def _read(control: Control, chosen: Namespace) -> int:
     place = 0
     while True:
         seconds = AT_A_TIME_S if chosen.follow else 0.0
-        part = control.call("jobs/read", ANSWER_S + seconds, job=chosen.job, after=place, seconds=seconds)
+        part = control.read_job(chosen.job, after=place, seconds=seconds)
         _print(part, chosen)
-        place = part["next"]
-        if place >= part["written"] and not (chosen.follow and part["running"]):
+        place = part.next
+        if place >= part.written and not (chosen.follow and part.running):
             return exits.OK
 
 
-def _print(part: Json, chosen: Namespace) -> None:
+def _print(part: JobOutput, chosen: Namespace) -> None:
     if chosen.json is not None:
-        print(json_text(part))
+        print(json_text(vars(part)))
     else:
-        if part["lost"]:
-            print(f"greenroom: {part['lost']} bytes are not kept any more", file=sys.stderr)
-        sys.stdout.write(clean(part["output"]))
+        if part.lost:
+            print(f"greenroom: {part.lost} bytes are not kept any more", file=sys.stderr)
+        sys.stdout.write(clean(part.output))
     sys.stdout.flush()
 
 
@@ -76,7 +76,7 @@ def _write(control: Control, chosen: Namespace) -> int:
     text = sys.stdin.read() if chosen.text == "-" else f"{chosen.text or ''}\n"
     if chosen.text is None and not chosen.end_input:
         raise Problem("there is nothing to write", "name a text, or - for standard input", "usage")
-    job = control.call("jobs/write", job=chosen.job, text=text if chosen.text else "", end_input=chosen.end_input)
+    job = control.write_job(chosen.job, text if chosen.text else "", end_input=chosen.end_input)
     return _print_job(job, chosen)
 
 
@@ -85,21 +85,21 @@ def _wait(control: Control, chosen: Namespace) -> int:
     deadline = None if chosen.timeout is None else time.monotonic() + chosen.timeout
     while True:
         left = AT_A_TIME_S if deadline is None else min(AT_A_TIME_S, max(0.0, deadline - time.monotonic()))
-        job = control.call("jobs/wait", ANSWER_S + left, job=chosen.job, seconds=left)
-        if not job["running"]:
+        job = control.wait_for_job(chosen.job, seconds=left)
+        if not job.running:
             _print_job(job, chosen)
-            return exits.OK if job["exit_code"] == 0 else exits.FAILED
+            return exits.OK if job.exit_code == 0 else exits.FAILED
         if deadline is not None and time.monotonic() >= deadline:
-            hint = f"`greenroom jobs read {job['job']}` shows its output"
-            raise Problem(f"job {job['job']} still runs", hint, "timed_out")
+            hint = f"`greenroom jobs read {job.job}` shows its output"
+            raise Problem(f"job {job.job} still runs", hint, "timed_out")
 
 
 def _end(control: Control, chosen: Namespace) -> int:
-    return _print_job(control.call("jobs/end", job=chosen.job), chosen)
+    return _print_job(control.end_job(chosen.job), chosen)
 
 
-def _print_job(job: Json, chosen: Namespace) -> int:
-    print(json_text(job) if chosen.json is not None else f"{job['job']}: {visible(job['state'])}")
+def _print_job(job: Job, chosen: Namespace) -> int:
+    print(json_text(vars(job)) if chosen.json is not None else f"{job.job}: {visible(job.state)}")
     return exits.OK
 
 

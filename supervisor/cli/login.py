@@ -170,7 +170,7 @@ def _tell_the_daemon() -> None:
     """Make a running daemon read the keys, so that open editors go on with them."""
     try:
         with Control("login") as control:
-            control.call("daemon/reload")
+            control.reload()
     except NoDaemon:
         return
     except Problem as problem:

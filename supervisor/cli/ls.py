@@ -1,17 +1,18 @@
 """`greenroom ls`: list the conversations. This verb must start fast."""
 
 from argparse import Namespace
+from typing import Literal
 
 from supervisor.cli.kit.arguments import number
-from supervisor.cli.kit.client import Control
+from supervisor.cli.kit.client import Control, Json
 from supervisor.cli.kit.conversation_rows import FIELDS, LISTING, row_of
-from supervisor.cli.kit.ids import all_conversations, newest_conversations
 from supervisor.cli.kit.listing import PartialList, present, screenful
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.verbs.options import STATES
 
 FILTERS = ("state", "cwd", "name")
-ORDERS = {"-updated": "updated", "-created": "created"}  # orders that the daemon knows; others need all rows
+# Orders that the daemon knows; others need all rows.
+ORDERS: dict[str, Literal["updated", "created"]] = {"-updated": "updated", "-created": "created"}
 
 
 def run(chosen: Namespace) -> int:
@@ -21,12 +22,12 @@ def run(chosen: Namespace) -> int:
     with Control("ls") as control:
 
         def fetch() -> PartialList:
-            asked = {"archived": chosen.all or filters.get("state") == "archived", **filters}
+            asked: Json = {"archived": chosen.all or filters.get("state") == "archived", **filters}
             most = None if chosen.all and chosen.count is None else count
             if chosen.sort in ORDERS:
-                rows, total = newest_conversations(control, most, **asked, order=ORDERS[chosen.sort])
-                return PartialList(map(row_of, rows), total)
-            rows = list(map(row_of, all_conversations(control, **asked)))
+                newest = control.conversations(**asked, order=ORDERS[chosen.sort], limit=most)
+                return PartialList(map(row_of, newest), newest.total)
+            rows = list(map(row_of, control.conversations(**asked)))
             found = sorted(rows, key=lambda row: _order(row[field]), reverse=chosen.sort.startswith("-"))
             return PartialList(found[:most], len(found))
 

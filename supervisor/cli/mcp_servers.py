@@ -9,8 +9,9 @@ import os
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from greenroom.answers import Server
 from supervisor.cli.kit import ids
-from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.client import Control
 from supervisor.cli.kit.formatting import clean, one_line
 from supervisor.cli.kit.listing import ListLayout, present
 from supervisor.cli.kit.problems import Problem
@@ -73,16 +74,15 @@ def _list_given(chosen: Namespace) -> int:
     with Control("mcp-servers") as control:
 
         def fetch() -> list[Row]:
-            found = ids.call(control, "conversation/servers", chosen.conversation)
-            return [given_row(server) for server in found["servers"]]
+            return list(map(given_row, ids.about(control, chosen.conversation, control.servers)))
 
         return present(GIVEN_SERVERS, fetch, chosen)
 
 
-def given_row(server: Json) -> Row:
-    if server["kind"] == "stdio":
-        return {**server, "where": command_line(server["command"]), "values": server["variables"]}
-    return {**server, "where": server["url"], "values": server["headers"]}
+def given_row(server: Server) -> Row:
+    if server.kind == "stdio":
+        return {**vars(server), "where": command_line(server.command), "values": server.variables}
+    return {**vars(server), "where": server.url, "values": server.headers}
 
 
 def _list_configured(chosen: Namespace) -> int:

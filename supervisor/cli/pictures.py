@@ -69,5 +69,5 @@ def check_sight_or_delete(control: Control, conversation: str, chosen: Namespace
     try:
         check_sight(control, conversation, chosen)
     except Problem:
-        control.call("conversation/delete", conversation=ids.resolve_id(control, conversation))
+        control.delete(ids.resolve_id(control, conversation))
         raise

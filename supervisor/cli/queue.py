@@ -3,10 +3,12 @@
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 from actors.vocabulary.visible_text import visible
+from greenroom.answers import WaitingInput
 from supervisor.cli.kit import ids
-from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.client import Control
 from supervisor.cli.kit.formatting import age, one_line, plural
 from supervisor.cli.kit.listing import AnswerFields, ListLayout, present
 from supervisor.cli.kit.problems import Problem
@@ -52,17 +54,17 @@ def _check(what: str, chosen: Namespace) -> None:
 
 
 def _list(control: Control, chosen: Namespace) -> int:
-    found = ids.call(control, "conversation/queue", chosen.conversation)
-    if found["paused"] and found["waiting"] and is_terminal() and chosen.json is None:
+    found = ids.about(control, chosen.conversation, control.queue)
+    if found.paused and found.waiting and is_terminal() and chosen.json is None:
         queue = f"greenroom queue {visible(chosen.conversation)}"
         print(f"held until `{queue} go`; `{queue} drop --all` drops all of it", file=sys.stderr)
     return present(WAITING_MESSAGES, lambda: _rows(control, chosen.conversation), chosen)
 
 
 def _rows(control: Control, reference: str) -> list[Row]:
-    found = ids.call(control, "conversation/queue", reference)
-    names = [message["input"] for message in found["waiting"]]
-    return [{**message, "short": _shortest(message["input"], names)} for message in found["waiting"]]
+    waiting = _waiting(control, reference)
+    names = [message["input"] for message in waiting]
+    return [{**message, "short": _shortest(message["input"], names)} for message in waiting]
 
 
 def _shortest(name: str, names: Sequence[str]) -> str:
@@ -74,7 +76,7 @@ def _shortest(name: str, names: Sequence[str]) -> str:
 def _edit(control: Control, chosen: Namespace) -> int:
     words = prompt_of(chosen.prompt)
     message = _find_message(control, chosen.conversation, chosen.input)
-    ids.call(control, "conversation/edit_input", chosen.conversation, input=message["input"], prompt=words)
+    ids.about(control, chosen.conversation, control.edit_input, message["input"], words)
     print("changed")
     return 0
 
@@ -84,44 +86,43 @@ def _move(control: Control, chosen: Namespace) -> int:
     before = (
         _find_message(control, chosen.conversation, chosen.before)["input"] if chosen.before is not None else None
     )
-    to = None if before else "first" if chosen.first else "last"
-    ids.call(control, "conversation/move_input", chosen.conversation, input=message["input"], before=before, to=to)
+    end: Literal["first", "last"] = "first" if chosen.first else "last"
+    ids.about(
+        control, chosen.conversation, control.move_input, message["input"], before=before, to=None if before else end
+    )
     print("moved")
     return 0
 
 
 def _drop(control: Control, chosen: Namespace) -> int:
-    params: Json = {"all": True, "reason": chosen.reason or ""}
-    if not chosen.all:
-        message = _find_message(control, chosen.conversation, chosen.input)
-        params = {"input": message["input"], "reason": chosen.reason or ""}
-    count = len(_rows_of(control, chosen.conversation)) if chosen.all else 1
-    ids.call(control, "conversation/withdraw", chosen.conversation, **params)
+    one = None if chosen.all else _find_message(control, chosen.conversation, chosen.input)["input"]
+    count = len(_waiting(control, chosen.conversation)) if chosen.all else 1
+    reason = chosen.reason or ""
+    ids.about(control, chosen.conversation, control.withdraw, one, all=chosen.all, reason=reason)
     print(f"{plural(count, 'message')} dropped" if count else "nothing waits")
     return 0
 
 
 def _go(control: Control, chosen: Namespace) -> int:
-    found = ids.call(control, "conversation/queue", chosen.conversation)
-    count = len(found["waiting"])
-    ids.call(control, "conversation/resume_queue", chosen.conversation)
+    found = ids.about(control, chosen.conversation, control.queue)
+    count = len(found.waiting)
+    ids.about(control, chosen.conversation, control.resume_queue)
     if not count:
         print("nothing waits")
-    elif found["turn"] is not None:
+    elif found.turn is not None:
         print(f"{plural(count, 'message runs', 'messages run')} after this turn")
     else:
         print(f"{plural(count, 'message')} on the way")
     return 0
 
 
-def _rows_of(control: Control, reference: str) -> list[Json]:
-    waiting: list[Json] = ids.call(control, "conversation/queue", reference)["waiting"]
-    return waiting
+def _waiting(control: Control, reference: str) -> list[WaitingInput]:
+    return ids.about(control, reference, control.queue).waiting
 
 
-def _find_message(control: Control, reference: str, name: str) -> Json:
+def _find_message(control: Control, reference: str, name: str) -> WaitingInput:
     """The message with this id, or else the only message whose id begins with it."""
-    waiting = _rows_of(control, reference)
+    waiting = _waiting(control, reference)
     found = [message for message in waiting if name and message["input"].startswith(name)]
     exact = [message for message in found if message["input"] == name] or found
     if len(exact) == 1:

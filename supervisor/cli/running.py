@@ -4,6 +4,7 @@ import sys
 from argparse import Namespace
 from contextlib import AbstractContextManager, nullcontext
 
+from greenroom.answers import CreatedConversation
 from supervisor.cli.held_messages import held_notice
 from supervisor.cli.kit import exits, ids
 from supervisor.cli.kit.arguments import directory, pairs
@@ -22,13 +23,13 @@ def run(chosen: Namespace) -> int:
     with connect_or_start("run", environment=True) as control:
         with _worktree(chosen, prompt) as worktree:
             made = _create(control, _with_model(creation(chosen), chosen), worktree)
-        conversation = made["conversation"]
+        conversation = made.conversation
         if chosen.image:
             from supervisor.cli.pictures import check_sight_or_delete
 
             check_sight_or_delete(control, conversation, chosen)
-        notice = made["notice"] if chosen.detach else None  # a watched turn shows the notice
-        for line in (notice, *made["warnings"]):
+        notice = made.notice if chosen.detach else None  # a watched turn shows the notice
+        for line in (notice, *made.warnings):
             if line:
                 print(f"greenroom: {line}", file=sys.stderr)
         try:
@@ -42,15 +43,15 @@ def run(chosen: Namespace) -> int:
     return 0
 
 
-def _create(control: Control, creation: Json, worktree: str | None) -> Json:
+def _create(control: Control, creation: Json, worktree: str | None) -> CreatedConversation:
     """Create the conversation. Without a name it gets that of its worktree, unless that is taken."""
     if worktree is not None and creation["name"] is None:
         try:
-            return control.call("conversation/create", **{**creation, "name": worktree})
+            return control.create(**{**creation, "name": worktree})
         except RequestRefused as refusal:
             if refusal.code not in {"name_taken", "invalid_input"}:
                 raise
-    return control.call("conversation/create", **creation)
+    return control.create(**creation)
 
 
 def _worktree(chosen: Namespace, prompt: str) -> AbstractContextManager[str | None]:
@@ -71,9 +72,9 @@ def _with_model(creation: Json, chosen: Namespace) -> Json:
 
 def _delete_if_empty(control: Control, conversation: str) -> None:
     """Delete the conversation if it is empty because its first message was refused."""
-    found = control.call("conversation/get", conversation=conversation)
-    if found["turn"] is None and not (found["preview"] or found["queued"]):
-        control.call("conversation/delete", conversation=conversation)
+    found = control.get(conversation)
+    if found.turn is None and not (found.preview or found.queued):
+        control.delete(conversation)
 
 
 def send(chosen: Namespace) -> int:
@@ -151,15 +152,15 @@ def _outcome_of(control: Control, conversation: str, accepted: Json, if_busy: st
     """The outcome of an accepted message in words. While a turn is being stopped, the message waits for its end."""
     if accepted["duplicate"]:
         return "already sent with this key"
-    queue = control.call("conversation/queue", conversation=conversation) if accepted["queued"] else None
-    held = held_notice(name, queue["waiting"]) if queue and queue["paused"] and queue["waiting"] else ""
+    queue = control.queue(conversation) if accepted["queued"] else None
+    held = held_notice(name, queue.waiting) if queue and queue.paused and queue.waiting else ""
     if accepted["turn"]:
         return f"sent; {held}" if held else "sent"
     if if_busy == "enqueue":
         return f"queued; {held or plural(accepted['queued'], 'message waits', 'messages wait')}"
     if if_busy == "interrupt":
         return "replaces the running turn"
-    stopping = control.call("conversation/get", conversation=conversation)["state"] == "interrupting"
+    stopping = control.get(conversation).state == "interrupting"
     return "queued until the turn that is being stopped has ended" if stopping else "joins the running turn"
 
 

@@ -1,16 +1,17 @@
 """The running jobs, for verbs that mention them. Small, because those verbs must start fast."""
 
-from supervisor.cli.kit.client import Control, Json, RequestRefused
+from greenroom.answers import Job
+from supervisor.cli.kit.client import Control, RequestRefused
 from supervisor.cli.kit.formatting import plural
 
 
-def running_jobs(control: Control, conversation: str | None = None) -> list[Json]:
+def running_jobs(control: Control, conversation: str | None = None) -> list[Job]:
     """The running jobs; none from a daemon of an earlier version, which does not know the method."""
     try:
-        jobs: list[Json] = control.call("jobs/list", conversation=conversation)["jobs"]
+        jobs = control.jobs(conversation)
     except RequestRefused:
         return []
-    return [job for job in jobs if job["running"]]
+    return [job for job in jobs if job.running]
 
 
 def jobs_notice(control: Control) -> str:

@@ -86,7 +86,7 @@ def run(chosen: Namespace) -> int:
 def _pages(control: Control, params: Json, count: int) -> Iterator[Json]:
     cursor = None
     while True:
-        page = control.call("conversation/search", SEARCH_S, **params, limit=min(count, PAGE), cursor=cursor)
+        page = control.call("conversation/search", **params, limit=min(count, PAGE), cursor=cursor)
         yield page
         count, cursor = count - len(page["hits"]), page["next_cursor"]
         if cursor is None or count <= 0:

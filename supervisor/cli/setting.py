@@ -3,9 +3,11 @@
 import os
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
 
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.visible_text import visible
+from greenroom.methods import NewValues
 from supervisor.cli.kit import ids
 from supervisor.cli.kit.client import Control, Json
 from supervisor.cli.kit.formatting import NOTHING, setting_change
@@ -36,14 +38,14 @@ def run(chosen: Namespace) -> int:
     params: Json = {"name": ids.check_name(values["name"]) if values["name"] else None} if "name" in values else {}
     given = ((key, value) for key, value in values.items() if key != "name")
     with Control("set", environment=True) as control:
-        done = ids.call(control, "conversation/set", chosen.conversation, settings=api_settings(given), **params)
+        done = ids.about(control, chosen.conversation, control.change, **api_settings(given), **params)
     if chosen.json:
-        print(json_text(done))
+        print(json_text(vars(done)))
         return 0
-    lines = [setting_change(change) for change in done["changed"]]
-    lines += [f"name: {visible(done['name']) if done['name'] else NOTHING}"] if params else []
+    lines = [setting_change(change) for change in done.changed]
+    lines += [f"name: {visible(done.name) if done.name else NOTHING}"] if params else []
     print("\n".join(lines) or "nothing changed: it is so already")
-    if lines and done["turn"]:
+    if lines and done.turn:
         print("the running turn goes on with it")
     return 0
 
@@ -76,14 +78,14 @@ def _instead_of(key: str) -> str:
     return f"did you mean {meant}?" if meant in SETTINGS else f"the settings are {', '.join(SETTINGS)}"
 
 
-def settings_of_options(chosen: Namespace) -> Json:
+def settings_of_options(chosen: Namespace) -> NewValues:
     """The settings that the options of `send` or `fork` name."""
     said = ((key, getattr(chosen, key)) for key in OPTIONS)
     return api_settings((key, value) for key, value in said if value is not None)
 
 
-def api_settings(values: Iterable[tuple[str, str]]) -> Json:
-    return {API_KEYS.get(key, key): _value(key, value) for key, value in values}
+def api_settings(values: Iterable[tuple[str, str]]) -> NewValues:
+    return cast("NewValues", {API_KEYS.get(key, key): _value(key, value) for key, value in values})
 
 
 def _value(key: str, value: str) -> str | Sequence[str] | None:

@@ -4,9 +4,10 @@ import re
 from argparse import Namespace
 
 from actors.vocabulary.visible_text import visible
+from greenroom.answers import BudgetRow
 from supervisor.cli.kit import ids
 from supervisor.cli.kit.arguments import number
-from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.client import Control
 from supervisor.cli.kit.conversation_rows import cost, tokens
 from supervisor.cli.kit.formatting import clean, moment, parse_time, span
 from supervisor.cli.kit.listing import AnswerFields, ListLayout, ListWithNote, present
@@ -64,8 +65,8 @@ def usage(chosen: Namespace) -> int:
     with Control("usage") as control:
 
         def fetch() -> list[Row]:
-            found = control.call("usage/read", by=chosen.by, since=since, limit=count)
-            return ListWithNote(found["rows"], PRICES.format(found["prices_of"]))
+            found = control.usage(chosen.by, since=since, limit=count)
+            return ListWithNote(map(dict, found.rows), PRICES.format(found.prices_of))
 
         return present(USAGE, fetch, chosen)
 
@@ -75,16 +76,16 @@ def budget(chosen: Namespace) -> int:
     with Control("budget") as control:
 
         def fetch() -> list[Row]:
-            rows = list(_budgets(control, chosen.conversation, limits)["budgets"])
+            rows = [vars(row) for row in _budgets(control, chosen.conversation, limits)]
             return rows if chosen.json is not None else [row for row in rows if row["limit"] is not None]
 
         return present(BUDGET, fetch, chosen)
 
 
-def _budgets(control: Control, conversation: str | None, limits: dict[str, str | None]) -> Json:
+def _budgets(control: Control, conversation: str | None, limits: dict[str, str | None]) -> list[BudgetRow]:
     if not conversation:
-        return control.call("budgets/shared", limits=limits)
-    return ids.call(control, "conversation/budget", conversation, limits=limits)
+        return control.budgets(limits=limits)
+    return ids.about(control, conversation, control.budgets, limits=limits)
 
 
 def _pair(word: str) -> tuple[str, str]:

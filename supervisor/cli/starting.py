@@ -39,14 +39,14 @@ def up(chosen: Namespace) -> int:
             file=sys.stderr,
         )
     with Control("up") as control:
-        daemon = control.call("daemon/status")
-    for warning in daemon["warnings"] if not running else ():
+        daemon = control.status()
+    for warning in daemon.warnings if not running else ():
         print(f"greenroom: {visible(warning)}", file=sys.stderr)
     if chosen.json:
-        print(json_text({"pid": daemon["pid"], "socket": socket_path(locate()), "started": not running}))
+        print(json_text({"pid": daemon.pid, "socket": socket_path(locate()), "started": not running}))
         return 0
-    known = daemon["registry"]["conversations"] or 0
-    print(f"{'already up' if running else 'up'}: pid {daemon['pid']}, {plural(known, 'conversation')}")
+    known = daemon.registry["conversations"] or 0
+    print(f"{'already up' if running else 'up'}: pid {daemon.pid}, {plural(known, 'conversation')}")
     return 0
 
 
@@ -114,10 +114,10 @@ def _bring_down(drain_s: float | None) -> bool:
     if control is None:
         return False
     with control:
-        pid = control.call("daemon/status", PATIENCE_S)["pid"]
+        pid = control.status().pid
         if words := jobs_notice(control):
             print(f"greenroom: {words}", file=sys.stderr)
-        granted_s = control.call("daemon/down", PATIENCE_S, drain_s=drain_s)["drain_s"]
+        granted_s = control.stop_daemon(drain_s=drain_s).drain_s
         _wait_for_the_end(control, pid, granted_s)
     return True
 
@@ -130,7 +130,7 @@ def _connect_to_running() -> Control | None:
     deadline = time.monotonic() + START_S
     while True:
         try:
-            return Control("down")
+            return Control("down", answer_s=PATIENCE_S)
         except NoDaemon:
             from supervisor.daemon.daemon_lock import is_alive, lock_holder
 

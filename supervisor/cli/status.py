@@ -39,20 +39,20 @@ def run(chosen: Namespace) -> int:
 def _rows(control: Control, chosen: Namespace) -> list[Row]:
     """The conversations that are named, or those that were used last."""
     if not chosen.conversation:
-        rows, total = ids.newest_conversations(control, screenful(chosen))
-        return PartialList(map(row_of, rows), total, "greenroom ls --all")
+        rows = control.conversations(limit=screenful(chosen))
+        return PartialList(map(row_of, rows), rows.total, "greenroom ls --all")
     wanted = [ids.resolve_id(control, reference) for reference in chosen.conversation]
-    return [row_of(row) for row in ids.conversations_by_id(control, wanted)]
+    return [row_of(row) for row in control.conversations_by_id(wanted)]
 
 
 def _any_failed(control: Control, rows: list[Row], chosen: Namespace) -> bool:
     if chosen.conversation:
         return any(row["state"] == "failed" for row in rows)
-    return bool(ids.newest_conversations(control, 1, state="failed")[1])
+    return bool(control.conversations(state="failed", limit=1).total)
 
 
 def _daemon(control: Control) -> Json:
-    return {**control.call("daemon/status"), "socket": socket_path(locate())}
+    return {**vars(control.status()), "socket": socket_path(locate())}
 
 
 def _overview(control: Control, rows: list[Row], chosen: Namespace) -> None:
@@ -116,7 +116,7 @@ def _detail(control: Control, row: Row) -> None:
 
 def _jobs(control: Control, conversation: str) -> str:
     """The commands that run in the background; empty if none runs."""
-    return ", ".join(f"{visible(job['job'])} {visible(job['state'])}" for job in running_jobs(control, conversation))
+    return ", ".join(f"{visible(job.job)} {visible(job.state)}" for job in running_jobs(control, conversation))
 
 
 def _held_until(row: Row) -> str:

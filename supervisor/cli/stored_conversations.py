@@ -8,10 +8,10 @@ import tempfile
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import partial
 from pathlib import Path
 
 from actors.vocabulary.visible_text import visible
+from greenroom.events import SettingChange
 from supervisor.cli.agent_status import inherited_by_agent, variables
 from supervisor.cli.kit import exits, ids
 from supervisor.cli.kit.arguments import directory, number
@@ -23,16 +23,14 @@ from supervisor.cli.kit.pager import open_pager
 from supervisor.cli.kit.problems import Problem, exit_of, report
 from supervisor.cli.setting import OPTIONS, settings_of_options
 
-LONG_S = 120.0  # for a history of a hundred thousand events
 PREVIEW_CELLS = 60  # cells for the preview of a conversation
-LONGEST_S = 3600.0  # for a file of many gigabytes; Ctrl-C ends the wait
 PIECE_CHARACTERS = 1 << 16
 
 
 def inspect(chosen: Namespace) -> int:
     with Control("inspect") as control:
-        found = ids.call(control, "conversation/get", chosen.conversation)
-        given = control.call("conversation/servers", conversation=found["conversation"])["servers"]
+        found = control.call("conversation/get", conversation=ids.resolve_id(control, chosen.conversation))
+        given = [vars(server) for server in control.servers(found["conversation"])]
     found = {"id": found.pop("conversation"), **found, "servers": given, **_agent_details(found["settings"])}
     if chosen.format is not None:
         print(fill_template(found, found, chosen.format))
@@ -53,7 +51,7 @@ def _agent_details(settings: Json) -> Json:
 
 def restart(chosen: Namespace) -> int:
     with Control("restart") as control:
-        ids.call(control, "conversation/restart", chosen.conversation)
+        ids.about(control, chosen.conversation, control.restart)
     print("restarted")
     return 0
 
@@ -61,7 +59,7 @@ def restart(chosen: Namespace) -> int:
 def rename(chosen: Namespace) -> int:
     name = ids.check_name(chosen.name) if chosen.name else None
     with Control("rename") as control:
-        ids.call(control, "conversation/rename", chosen.conversation, name=name)
+        ids.about(control, chosen.conversation, control.rename, name)
     print(f"renamed to {name}" if name else "name removed")
     return 0
 
@@ -70,15 +68,18 @@ def fork(chosen: Namespace) -> int:
     at = number(chosen.at, "seq") if chosen.at is not None else None
     name = None if chosen.name is None else ids.check_name(chosen.name)
     with Control("fork") as control:
-        copy = {"at": at, "name": name, "settings": settings_of_options(chosen)}
-        made = ids.call(control, "conversation/fork", chosen.conversation, LONG_S, **copy)
-    print(json_text(made) if chosen.json else made["conversation"])
+        settings = settings_of_options(chosen)
+        made = ids.about(control, chosen.conversation, control.fork, at=at, name=name, settings=settings)
+    print(json_text({"conversation": made}) if chosen.json else made)
     return 0
 
 
 def archive(chosen: Namespace) -> int:
     with Control("archive") as control:
-        archive = partial(ids.call, control, "conversation/archive", archived=not chosen.undo)
+
+        def archive(reference: str) -> None:
+            ids.about(control, reference, control.archive, archived=not chosen.undo)
+
         return _do_each(_look_up(control, chosen.conversation), archive, "unarchived" if chosen.undo else "archived")
 
 
@@ -89,7 +90,7 @@ def remove(chosen: Namespace) -> int:
         targets = _look_up(control, chosen.conversation)
         if not chosen.force:
             targets = _confirm(control, targets)
-        return _do_each(targets, partial(ids.call, control, "conversation/delete", timeout_s=LONG_S), "deleted")
+        return _do_each(targets, lambda reference: ids.about(control, reference, control.delete), "deleted")
 
 
 def export(chosen: Namespace) -> int:
@@ -97,7 +98,7 @@ def export(chosen: Namespace) -> int:
         conversation = ids.resolve_id(control, chosen.conversation)
 
         def fill(file: str) -> int:
-            return int(control.call("conversation/export", LONGEST_S, conversation=conversation, file=file)["lines"])
+            return control.export(conversation, file)
 
         if chosen.file in {None, "-"}:
             with tempfile.NamedTemporaryFile("r", encoding="utf-8", newline="\n") as filled:
@@ -113,14 +114,14 @@ def export(chosen: Namespace) -> int:
 def import_(chosen: Namespace) -> int:
     cwd = directory(chosen.cwd)
     with _readable(chosen.file) as file, Control("import", environment=True) as control:
-        made = control.call("conversation/import", LONGEST_S, file=file, new_id=chosen.new_id, cwd=cwd)
-    for change in made["changed"] if not chosen.json else ():
-        print(f"greenroom: {_difference(change, made['conversation'], chosen.file)}", file=sys.stderr)
-    print(json_text(made) if chosen.json else made["conversation"])
+        made = control.import_history(file, new_id=chosen.new_id, cwd=cwd)
+    for change in made.changed if not chosen.json else ():
+        print(f"greenroom: {_difference(change, made.conversation, chosen.file)}", file=sys.stderr)
+    print(json_text(vars(made)) if chosen.json else made.conversation)
     return 0
 
 
-def _difference(change: Json, conversation: str, file: str) -> str:
+def _difference(change: SettingChange, conversation: str, file: str) -> str:
     """The notice about a value of the imported file that the conversation does not have, and how to take it."""
     name, asked, here = change["name"], visible(change["before"]) or NOTHING, visible(change["after"]) or NOTHING
     told = f"the file asked for {name} {asked}; it has {here}, yours"
@@ -162,12 +163,12 @@ def _confirm(control: Control, targets: dict[str, str]) -> dict[str, str]:
     """Show the conversations and ask. Return whole ids, so that exactly the conversations shown are deleted."""
     found = {}
     for reference, called in targets.items():
-        conversation = ids.call(control, "conversation/get", reference)
-        whole = conversation["conversation"]
+        (conversation,) = control.conversations_by_id([ids.resolve_id(control, reference)])
+        whole = conversation.conversation
         found[whole] = called
-        name = f" ({visible(conversation['name'])})" if conversation["name"] else ""
+        name = f" ({visible(conversation.name)})" if conversation.name else ""
         print(
-            f"{ids.short_id(whole)}{name}: {cut_to_width(one_line(conversation['preview'] or ''), PREVIEW_CELLS)}",
+            f"{ids.short_id(whole)}{name}: {cut_to_width(one_line(conversation.preview), PREVIEW_CELLS)}",
             file=sys.stderr,
         )
     what = next(iter(targets.values())) if len(targets) == 1 else f"these {len(targets)} conversations"

@@ -60,21 +60,22 @@ class Sample:
 
     def take(self) -> None:
         control, now = self._control, time.monotonic()
-        self.daemon = control.call("daemon/status")
-        found, self.total = ids.newest_conversations(control, MOST_SHOWN)
-        clients = control.call("clients/list")["clients"]
+        self.daemon = vars(control.status())
+        found = control.conversations(limit=MOST_SHOWN)
+        self.total = found.total
+        clients = control.clients()
         self.approvals = control.call("approvals/list")["approvals"]
-        there = {conversation["conversation"] for conversation in found}
+        there = {conversation.conversation for conversation in found}
         asking = {approval["conversation"] for approval in self.approvals} - there
-        rows = [row_of(conversation) for conversation in (*found, *ids.conversations_by_id(control, sorted(asking)))]
+        rows = [row_of(conversation) for conversation in (*found, *control.conversations_by_id(sorted(asking)))]
         memory, passed_s = conversation_memory(), max(0.001, now - self._then)
         for row in rows:
             row["rate"] = max(0, row["seq"] - self._before.get(row["id"], row["seq"])) / passed_s
             row["memory"] = memory.get(row["id"], 0)
             row["watched"] = [
-                visible(client["name"])
+                visible(client.name)
                 for client in clients
-                if any(reader["conversation"] == row["id"] for reader in client["attached"])
+                if any(reader["conversation"] == row["id"] for reader in client.attached)
             ]
         self._before, self._then = {row["id"]: row["seq"] for row in rows}, now
         self.rows = sorted(rows, key=lambda row: (ORDER.index(row["state"]), -row["updated"]))
@@ -267,7 +268,7 @@ class Top(Onlooker):
         elif asking.approval is not None:
             self._note = self._answer_approval(asking.id, answer)
         elif answer.approves:
-            self._control.send("conversation/interrupt", conversation=asking.id)
+            self._control.begin("conversation/interrupt", conversation=asking.id)
             self._note = f"{ids.short_id(asking.id)}: interrupt sent"
         else:
             self._note = "the turn goes on"
@@ -275,10 +276,10 @@ class Top(Onlooker):
     def _answer_approval(self, approval: str, answer: ApprovalAnswer) -> str:
         """Answer the approval, and say if somebody else was quicker."""
         try:
-            result = self._control.call("approvals/answer", approval=approval, **answer.members)
+            result = self._control.answer(approval, **answer.members)
         except RequestRefused as refusal:
             return visible(refusal.message)
-        return f"answered: {result['decision']}{', outside the sandbox' if result['outside'] else ''}"
+        return f"answered: {result.decision}{', outside the sandbox' if result.outside else ''}"
 
     def _attach(self, row: Row) -> None:
         """Watch the conversation on the ordinary screen, over a connection of its own; then come back."""

@@ -7,9 +7,10 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from greenroom.answers import ConversationRow
 from supervisor.cli import worktree_git as git
 from supervisor.cli.kit import ids
-from supervisor.cli.kit.client import Control, Json
+from supervisor.cli.kit.client import Control
 from supervisor.cli.kit.conversation_rows import home
 from supervisor.cli.kit.formatting import plural
 from supervisor.cli.kit.json_output import json_text
@@ -100,11 +101,11 @@ def run(chosen: Namespace) -> int:
 
 
 def _rows(control: Control) -> list[Row]:
-    conversations = ids.all_conversations(control)
+    conversations = control.conversations(archived=True)
     return [_row(worktree, conversations) for worktree in git.all_worktrees()]
 
 
-def _row(worktree: git.Worktree, conversations: list[Json]) -> Row:
+def _row(worktree: git.Worktree, conversations: list[ConversationRow]) -> Row:
     changes = git.changes(worktree)
     return {
         "worktree": worktree.name,
@@ -113,12 +114,12 @@ def _row(worktree: git.Worktree, conversations: list[Json]) -> Row:
         "repository": worktree.main,
         "uncommitted": changes.uncommitted_files,
         "ahead": changes.commits_ahead,
-        "conversations": [found["conversation"] for found in _working_in(worktree, conversations)],
+        "conversations": [found.conversation for found in _working_in(worktree, conversations)],
     }
 
 
-def _working_in(worktree: git.Worktree, conversations: list[Json]) -> list[Json]:
-    return [found for found in conversations if _is_inside(found["cwd"], worktree)]
+def _working_in(worktree: git.Worktree, conversations: list[ConversationRow]) -> list[ConversationRow]:
+    return [found for found in conversations if _is_inside(found.cwd, worktree)]
 
 
 def _is_inside(cwd: str, worktree: git.Worktree) -> bool:
@@ -142,7 +143,8 @@ def _find_worktree(control: Control, word: str) -> git.Worktree:
             raise
         advice = advice_on_word(word, (worktree.name for worktree in known), "`greenroom worktree` lists them")
         raise Problem(f"there is no worktree or conversation {word!r}", advice, "unknown_conversation") from problem
-    cwd = control.call("conversation/get", conversation=conversation)["settings"]["cwd"]
+    (row,) = control.conversations_by_id([conversation])
+    cwd = row.cwd
     for worktree in known:
         if _is_inside(cwd, worktree):
             return worktree
@@ -154,11 +156,11 @@ def _find_worktree(control: Control, word: str) -> git.Worktree:
 
 
 def _refuse_in_use(control: Control, worktree: git.Worktree) -> None:
-    for found in _working_in(worktree, ids.all_conversations(control)):
-        if found["state"] in BUSY:
-            advice = f"`greenroom interrupt {ids.short_id(found['conversation'])}` stops it"
+    for found in _working_in(worktree, control.conversations(archived=True)):
+        if found.state in BUSY:
+            advice = f"`greenroom interrupt {ids.short_id(found.conversation)}` stops it"
             raise Problem(
-                f"conversation {ids.short_id(found['conversation'])} is at work in {worktree.name}", advice, "busy"
+                f"conversation {ids.short_id(found.conversation)} is at work in {worktree.name}", advice, "busy"
             )
 
 

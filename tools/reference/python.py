@@ -28,10 +28,16 @@ ANSWERS = (
     "InterruptedTurn",
     "ChangedSettings",
     "WaitingInputs",
+    "AnsweredApproval",
     "DaemonStatus",
-    "UsageRow",
+    "Usage",
     "BudgetRow",
     "ClientRow",
+    "Server",
+    "ImportedConversation",
+    "ReloadedConfig",
+    "ConfigValue",
+    "StoppingDaemon",
 )
 QUESTIONS = {
     "ExecQuestion": "ExecApprovalRequest",

@@ -8,16 +8,18 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import greenroom  # its errors are loaded when one is raised
 from greenroom import wire
 from greenroom.connection import CONNECT_S, connect
+from greenroom.methods import BlockingApi
+from greenroom.scripts import ANSWER_S, ApiCall, Request, Script
 from supervisor.cli.kit.problems import Problem
 from supervisor.disk.umask import own_umask
 
 Json = wire.Json
-ANSWER_S = 30.0  # the daemon answers at once; the limit is for a machine that swaps
+T = TypeVar("T")
 TICK_S = 0.1  # between calls of an onlooker
 MOST_AT_ONCE = 32  # requests under way at once; the daemon takes 64 of one client
 
@@ -97,17 +99,26 @@ class Onlooker:
         """Take note that the answer has come."""
 
 
-class Control:
-    """A connection to the daemon. Other clients see `verb` as our name.
+class Control(BlockingApi):
+    """A connection to the daemon with the methods of `greenroom`. Other clients see `verb` as our name.
 
-    `environment`: whether our variables are sent along, because commands are to run with them.
+    `environment`: whether our variables are sent along, because commands are to run with them. `answer_s`: the most
+    that each request may take.
     """
 
     onlooker: Onlooker | None = None
 
-    def __init__(self, verb: str = "", *, environment: bool = False, timeout_s: float = CONNECT_S) -> None:
+    def __init__(
+        self,
+        verb: str = "",
+        *,
+        environment: bool = False,
+        timeout_s: float = CONNECT_S,
+        answer_s: float | None = None,
+    ) -> None:
         self._arrived: deque[Json] = deque()
         self._name, self._environment = f"greenroom {verb}".strip(), environment
+        self._answer_s = answer_s
         self._connect(timeout_s)
 
     def _connect(self, timeout_s: float) -> None:
@@ -139,16 +150,29 @@ class Control:
 
     # --- requests -------------------------------------------------------------------------------------------------
 
-    def call(self, method: str, timeout_s: float = ANSWER_S, **params: Any) -> Json:
-        """Return the result of a request; raise Refused, Lost, or a Problem if the answer takes too long."""
-        return self.answer(self.send(method, **params), timeout_s)
+    def _carry_out(self, script: Script[T]) -> T:
+        """Return the result of a script. A refusal, a lost daemon and a late answer are Problems."""
+        try:
+            request = next(script)
+            while True:
+                request = script.send(self._ask(request))
+        except StopIteration as end:
+            result: T = end.value
+            return result
 
-    def send(self, method: str, **params: Any) -> int:
-        """Send a request without waiting, and return its id: its answer comes from `answer`, or in `messages`."""
+    def _ask(self, request: Request) -> Json:
+        if not isinstance(request, ApiCall):
+            raise NotImplementedError("verbs hear notifications by themselves")
+        wait_s = ANSWER_S if request.wait_s is None else request.wait_s
+        number = self.begin(request.method, **request.params)
+        return self.take_result(number, wait_s if self._answer_s is None else self._answer_s)
+
+    def begin(self, method: str, **params: Any) -> int:
+        """Send a request without waiting, and return its id: the answer comes from `take_result` or in `messages`."""
         with as_problems(self):
             return self._connection.send(method, params, self._arrived.append)
 
-    def answer(self, request: int, timeout_s: float = ANSWER_S) -> Json:
+    def take_result(self, request: int, timeout_s: float = ANSWER_S) -> Json:
         """Wait for the answer to a request, and return its result. Other messages are kept for later."""
         began, looked_at = time.monotonic(), 0
         while True:
@@ -177,13 +201,13 @@ class Control:
         for params in many:
             if len(waiting) >= MOST_AT_ONCE:
                 results.append(self._outcome(waiting.popleft(), deadline))
-            waiting.append(self.send(method, **params))
+            waiting.append(self.begin(method, **params))
         results += [self._outcome(request, deadline) for request in waiting]
         return results
 
     def _outcome(self, request: int, deadline: float) -> Json | Problem:
         try:
-            return self.answer(request, max(0.0, deadline - time.monotonic()))
+            return self.take_result(request, max(0.0, deadline - time.monotonic()))
         except DaemonLost:
             raise
         except Problem as problem:

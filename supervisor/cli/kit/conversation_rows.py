@@ -3,6 +3,7 @@
 import os
 
 from actors.vocabulary.visible_text import visible
+from greenroom.answers import ConversationRow
 from supervisor.cli.kit.client import Json
 from supervisor.cli.kit.formatting import age, one_line
 from supervisor.cli.kit.ids import short_id
@@ -25,9 +26,9 @@ COLOURS = {
 }
 
 
-def row_of(found: Json) -> Row:
+def row_of(found: ConversationRow) -> Row:
     """The row of a conversation. Its `id` is called `conversation` on the wire."""
-    return {**found, "id": found["conversation"]}
+    return {**vars(found), "id": found.conversation}
 
 
 def colour(row: Row) -> tuple[str, ...]:

@@ -144,6 +144,8 @@ def _end(text: str, start: int, cells: int) -> int:
     return blank + 1 if blank > start else max(start + 1, end)
 
 
-def setting_change(change: Mapping[str, str]) -> str:
+def setting_change(change: Mapping[str, object]) -> str:
     """A changed setting in one line."""
-    return f"{change['name']}: {visible(change['before']) or NOTHING} → {visible(change['after']) or NOTHING}"
+    return (
+        f"{change['name']}: {visible(str(change['before'])) or NOTHING} → {visible(str(change['after'])) or NOTHING}"
+    )

@@ -6,7 +6,7 @@ import time
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, cast
 
 from supervisor.cli.kit import terminal
 from supervisor.cli.kit.formatting import clean
@@ -30,22 +30,30 @@ class AnswerFields(Mapping[str, str]):
     def __init__(self, answer: str, *, key: str = "", more: Mapping[str, str] = MappingProxyType({})) -> None:
         self._answer, self._key, self._more = answer, key, more
 
-    @property
-    def _known(self) -> dict[str, str]:
-        from greenroom import answers
+    def __getitem__(self, name: str) -> str:
         from greenroom.record import descriptions
 
-        known = descriptions(getattr(answers, self._answer))
-        return {**{"id" if name == self._key else name: words for name, words in known.items()}, **self._more}
-
-    def __getitem__(self, name: str) -> str:
-        return self._known[name]
+        return self._more[name] if name in self._more else descriptions(self._class)[self._names[name]]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
+        return iter((*self._names, *self._more))
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._names) + len(self._more)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names or name in self._more
+
+    @property
+    def _class(self) -> type:
+        from greenroom import answers
+
+        return cast("type", getattr(answers, self._answer))
+
+    @property
+    def _names(self) -> dict[str, str]:
+        """The names of the members here, each with its name in the answer."""
+        return {"id" if name == self._key else name: name for name in vars(self._class)["__annotations__"]}
 
 
 class ListLayout(NamedTuple):

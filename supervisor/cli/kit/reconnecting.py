@@ -90,7 +90,7 @@ class Heartbeat:
         silent_s = time.monotonic() - self._last
         if not self._asked and silent_s >= SILENT_S:
             self._asked, self._last = True, time.monotonic()
-            self._control.send("request/cancel", request=0)  # the smallest question there is
+            self._control.begin("request/cancel", request=0)  # the smallest question there is
         elif self._asked and silent_s >= SLOW_S:
             self._note(slow=True)
 

@@ -216,7 +216,7 @@ class Watch:
 
     def _attach_again(self) -> None:
         """Attach after the last event that was shown."""
-        self._attaching = self._control.send("conversation/attach", **self._attachment(self.seq))
+        self._attaching = self._control.begin("conversation/attach", **self._attachment(self.seq))
 
     def _send_unsent(self) -> None:
         while self._unsent:
@@ -385,7 +385,7 @@ class Watch:
 
     def _send(self, request: SentRequest) -> None:
         try:
-            self._sent[self._control.send(request.method, **request.params)] = request
+            self._sent[self._control.begin(request.method, **request.params)] = request
         except DaemonLost:
             self._unsent += [request] if request.repeatable else []
             raise

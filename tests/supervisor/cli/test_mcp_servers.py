@@ -2,7 +2,9 @@
 
 import json
 import sys
+from typing import Any
 
+from greenroom.answers import Server
 from supervisor.cli.mcp_servers import GIVEN_SERVERS, given_row
 from tests.supervisor.cli.place import Place
 from tests.support import scripted_mcp_server
@@ -46,9 +48,10 @@ def test_servers_are_tried_and_listed_with_what_is_wrong_and_no_daemon_is_starte
 
 
 def test_those_that_clients_gave_are_listed_by_command_or_address_and_names_of_values() -> None:
-    program = {"name": "files", "kind": "stdio", "command": ["a b", "-x"], "variables": ["KEY"], "approved": True}
-    address = {"name": "web", "kind": "http", "url": "https://x/", "headers": ["A"], "approved": None}
-    rows = [given_row(one) for one in (program, address)]
+    nothing: dict[str, Any] = {"command": [], "variables": [], "url": "", "headers": [], "approved": None}
+    program = {**nothing, "name": "files", "kind": "stdio", "command": ["a b", "-x"], "variables": ["KEY"]}
+    address = {**nothing, "name": "web", "kind": "http", "url": "https://x/", "headers": ["A"]}
+    rows = [given_row(Server.from_json(one)) for one in ({**program, "approved": True}, address)]
     assert [[column.cell(row) for column in GIVEN_SERVERS.columns] for row in rows] == [
         ["files", "stdio", "yes", "'a b' -x", "KEY"],
         ["web", "http", "not asked", "https://x/", "A"],

@@ -16,17 +16,21 @@ HEAVY = {
     "tree_sitter",
     "pathlib",
     "pykka",
+    "msgspec",
+    "dataclasses",
 }
 LIGHT = {
     "actors",
     "actors.vocabulary",
     "actors.vocabulary.brief",
+    "actors.vocabulary.errors",
     "actors.vocabulary.visible_text",
     "transports",
     "transports.question_text",
     "transports.waiting_words",
     "greenroom",
-    "greenroom.connection",
+    *("greenroom.answers", "greenroom.connection", "greenroom.errors", "greenroom.following", "greenroom.method"),
+    *("greenroom.methods", "greenroom.record", "greenroom.scripts", "greenroom.turns", "greenroom.unfinished"),
     "greenroom.wire",
 }
 LOOK = """

@@ -27,9 +27,9 @@ def control(place: Place) -> Iterator[Control]:
 def test_events_read_gives_what_is_stored_anywhere_and_waits_for_it(place: Place, control: Control) -> None:
     start = control.call("events/read")
     assert start["events"] == []
-    waiting = control.send("events/read", after=start["cursor"], wait_s=20)
+    waiting = control.begin("events/read", after=start["cursor"], wait_s=20)
     conversation = place.new("say x")
-    first = control.answer(waiting)
+    first = control.take_result(waiting)
     assert {event["conversation"] for event in first["events"]} == {conversation}
     assert first["events"][0]["event"]["type"] == "session_configured"
     assert not first["lagged"]
