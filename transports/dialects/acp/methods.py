@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from actors.vocabulary.answers import ChangedSettings
@@ -11,14 +12,19 @@ from transports.dialects.acp import params as p
 from transports.dialects.acp import prompts, sessions
 from transports.dialects.acp.abilities import abilities, client_name
 from transports.dialects.acp.introduction import authentication_result, introduction
+from transports.dialects.acp.sessions import Nothing
 from transports.dialects.acp.settings import MODE, options_of, values_for, values_of_mode
 from transports.dialects.acp.state import AcpCall, EditorSession
-from transports.dialects.acp.update_json import config_options
+from transports.dialects.acp.updates import Option
 from transports.dialects.kit.methods import Method, always_urgent, method
 from transports.dialects.kit.script import Script
 from transports.dialects.kit.settings_changes import change_settings
 from transports.jsonrpc import JsonObject
 from transports.supervisor_requests import NewValues
+
+
+class ChangedOptions(Struct, frozen=True):
+    options: tuple[Option, ...] = field(name="configOptions")
 
 
 def initialize(call: AcpCall, params: p.IgnoredParams) -> JsonObject:
@@ -41,20 +47,20 @@ def authenticate(_: AcpCall, params: p.IgnoredParams) -> JsonObject:
     return result
 
 
-def set_mode(call: AcpCall, params: p.SetModeParams) -> Script[JsonObject]:
+def set_mode(call: AcpCall, params: p.SetModeParams) -> Script[Nothing]:
     session = call.state.session(params.session_id)
     mode = next(option for option in sessions.session_options(session) if option.id == MODE)
     yield from _change(call, session, values_of_mode(params.mode_id, mode))
-    return {}
+    return Nothing()
 
 
-def set_option(call: AcpCall, params: p.SetOptionParams) -> Script[JsonObject]:
+def set_option(call: AcpCall, params: p.SetOptionParams) -> Script[ChangedOptions]:
     session = call.state.session(params.session_id)
     options = sessions.session_options(session)
     changed = yield from _change(call, session, values_for(params.config_id, params.value, options))
     if changed is not None:
         options = options_of(changed.settings, session.offers, session.translator.agent_options)
-    return {"configOptions": config_options(options)}
+    return ChangedOptions(tuple(options))
 
 
 def _change(call: AcpCall, session: EditorSession, values: NewValues) -> Script[ChangedSettings | None]:

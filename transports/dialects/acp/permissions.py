@@ -3,6 +3,10 @@
 The options of a third-party agent are its own, but for our yes for the conversation; all others are ours.
 """
 
+from collections.abc import Mapping
+
+from msgspec import Struct
+
 from actors.conversation.choices import choices
 from actors.conversation.fitting_answers import OPTION
 from actors.vocabulary.events import (
@@ -12,6 +16,7 @@ from actors.vocabulary.events import (
     FormField,
 )
 from actors.vocabulary.settings import Decision
+from transports.dialects.acp.update_json import PermissionOption
 from transports.dialects.kit.questions import Reply
 from transports.jsonrpc import JsonObject
 
@@ -21,8 +26,8 @@ NOTHING_CHOSEN = Reply(None)
 # --- permissions ----------------------------------------------------------------------------------------------------
 
 
-def options(request: ApprovalRequest) -> list[JsonObject]:
-    return [{"optionId": choice.id, "name": choice.name, "kind": choice.kind} for choice in choices(request)]
+def options(request: ApprovalRequest) -> tuple[PermissionOption, ...]:
+    return tuple(PermissionOption(choice.id, choice.name, choice.kind) for choice in choices(request))
 
 
 def selection_reply(request: ApprovalRequest, result: object) -> Reply:
@@ -41,26 +46,42 @@ def selection_reply(request: ApprovalRequest, result: object) -> Reply:
 # --- forms ----------------------------------------------------------------------------------------------------------
 
 
+class FormSchema(Struct, frozen=True, omit_defaults=True, tag_field="type", tag="object"):
+    properties: Mapping[str, JsonObject]
+    required: tuple[str, ...] = ()
+
+
+class FormRequest(Struct, frozen=True, rename="camel", tag_field="mode", tag="form"):
+    """Params of `elicitation/create`."""
+
+    session_id: str
+    message: str
+    requested_schema: FormSchema
+
+
+class PageRequest(Struct, frozen=True, rename="camel", tag_field="mode", tag="url"):
+    """Params of `elicitation/create` for a page that the server wants the person to visit."""
+
+    session_id: str
+    message: str
+    elicitation_id: str
+    url: str | None
+
+
 def needs_words(request: ApprovalRequest) -> bool:
     """True if a plain yes does not answer it: its form has a field that must be filled in."""
     form = request.form if isinstance(request, ElicitationApprovalRequest) else ()
     return any(field.required and field.default is None for field in form)
 
 
-def form(request: ElicitationApprovalRequest, session: str) -> JsonObject:
-    """Params of `elicitation/create`."""
-    schema: JsonObject = {"type": "object", "properties": {field.name: _property(field) for field in request.form}}
-    needed = [field.name for field in request.form if field.required]
-    requested = {**schema, "required": needed} if needed else schema
-    message = f"{request.server}: {request.message}"
-    return {"mode": "form", "sessionId": session, "message": message, "requestedSchema": requested}
+def form(request: ElicitationApprovalRequest, session: str) -> FormRequest:
+    needed = tuple(field.name for field in request.form if field.required)
+    schema = FormSchema({field.name: _property(field) for field in request.form}, needed)
+    return FormRequest(session, f"{request.server}: {request.message}", schema)
 
 
-def page(request: ElicitationApprovalRequest, session: str) -> JsonObject:
-    """Params of `elicitation/create` for a page that the server wants the person to visit."""
-    message = f"{request.server}: {request.message}"
-    visit = {"elicitationId": request.approval_id, "url": request.url}
-    return {"mode": "url", "sessionId": session, "message": message, **visit}
+def page(request: ElicitationApprovalRequest, session: str) -> PageRequest:
+    return PageRequest(session, f"{request.server}: {request.message}", request.approval_id, request.url)
 
 
 def form_reply(result: object) -> Reply:

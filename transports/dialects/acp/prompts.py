@@ -18,13 +18,23 @@ from transports.dialects.acp.state import AcpCall, AcpState, EditorSession, Open
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script, ask, command
 from transports.dialects.kit.turn_endings import LAST_WORDS, ending_of
-from transports.jsonrpc import JsonObject
 from transports.supervisor_requests import ReadHistory
 
 LOGIN_WANTED = -32000
 # Our own messages about a missing key or login: the end of a turn carries no error code.
 NO_LOGIN = re.compile(r"Missing environment variable: |^there is no model: |` says how to log in$")
-CANCELLED_RESULT: JsonObject = {"stopReason": "cancelled"}
+
+
+class PromptResult(Struct, frozen=True, rename="camel"):
+    stop_reason: str
+
+
+class SteerResult(Struct, frozen=True, omit_defaults=True):
+    outcome: str
+    reason: str = ""
+
+
+CANCELLED_RESULT = PromptResult("cancelled")
 
 
 class AnswerAfterEvents(Struct, frozen=True):
@@ -32,10 +42,10 @@ class AnswerAfterEvents(Struct, frozen=True):
 
     conversation: ConversationId
     seq: int
-    outcome: JsonObject | GreenroomError
+    outcome: PromptResult | GreenroomError
 
 
-def prompt(call: AcpCall, params: p.PromptParams) -> Script[JsonObject | AnswerAfterEvents]:
+def prompt(call: AcpCall, params: p.PromptParams) -> Script[PromptResult | AnswerAfterEvents]:
     state, items = call.state, items_of(params.prompt)
     policy = _policy(params) or state.options.if_busy
     session = state.session(params.session_id)
@@ -53,10 +63,10 @@ def prompt(call: AcpCall, params: p.PromptParams) -> Script[JsonObject | AnswerA
         del state.prompts[call.request]
 
 
-def outcome_of(result: TurnResult) -> JsonObject | GreenroomError:
+def outcome_of(result: TurnResult) -> PromptResult | GreenroomError:
     reason = STOP_REASONS.get(result.ending)
     if reason is not None:
-        return {"stopReason": reason}
+        return PromptResult(reason)
     words = result.message or f"the turn ended: {result.ending.value}"
     return failure(words)
 
@@ -65,17 +75,17 @@ def failure(words: str) -> MethodError:
     return MethodError(LOGIN_WANTED if NO_LOGIN.search(words) else jsonrpc.INTERNAL_ERROR, words)
 
 
-def _known_before(session: EditorSession, accepted: AcceptedInput) -> Script[AnswerAfterEvents | JsonObject]:
+def _known_before(session: EditorSession, accepted: AcceptedInput) -> Script[AnswerAfterEvents | PromptResult]:
     """The answer to a prompt that a bridge repeats and whose turn is over: its end is read from history."""
     if accepted.turn is None or accepted.ended is None:
         return CANCELLED_RESULT  # the prompt was taken back
     past = yield from ask(ReadHistory(session.conversation, limit=LAST_WORDS, before=accepted.ended + 1))
     result = ending_of(accepted.turn, past.page.records)
-    outcome = outcome_of(result) if result is not None else {"stopReason": "end_turn"}
+    outcome = outcome_of(result) if result is not None else PromptResult("end_turn")
     return AnswerAfterEvents(session.conversation, accepted.ended, outcome)
 
 
-def _result_or_raise(outcome: JsonObject | GreenroomError) -> JsonObject:
+def _result_or_raise(outcome: PromptResult | GreenroomError) -> PromptResult:
     if isinstance(outcome, GreenroomError):
         raise outcome
     return outcome
@@ -88,17 +98,17 @@ def _policy(params: p.PromptParams) -> BusyPolicy | None:
         raise InvalidInput(f"_meta.greenroom.{error}") from None
 
 
-def steer(call: AcpCall, params: p.SteerParams) -> Script[JsonObject]:
+def steer(call: AcpCall, params: p.SteerParams) -> Script[SteerResult]:
     """Join the running turn, or begin a turn, which is shown like any other that the client did not start."""
     state, items = call.state, items_of(params.prompt)
     session = state.session(params.session_id)
     if params.idle_behavior == "promptRequired":
         summary = yield from command(session.conversation, Inspect())
         if summary.turn is None:
-            return {"outcome": "promptRequired", "reason": "noRunningTurn"}
+            return SteerResult("promptRequired", "noRunningTurn")
     accepted = yield from command(session.conversation, Send(items, BusyPolicy.STEER, by=call.client.label))
     began = isinstance(accepted, AcceptedInput) and accepted.turn is not None
-    return {"outcome": "startedNewTurn" if began else "injected"}
+    return SteerResult("startedNewTurn" if began else "injected")
 
 
 # --- stopping -------------------------------------------------------------------------------------------------------

@@ -19,14 +19,13 @@ from transports.dialects.acp.directories import open_directories, with_directori
 from transports.dialects.acp.settings import Offers, options_of
 from transports.dialects.acp.sink import SessionSink
 from transports.dialects.acp.state import AcpCall, AcpState, EditorSession
-from transports.dialects.acp.update_json import settings
+from transports.dialects.acp.update_json import SessionSettings, settings
 from transports.dialects.acp.updates import Commands, Option, Remark, SessionTitle
 from transports.dialects.kit.creation import begin, make_settings
 from transports.dialects.kit.identifiers import fresh_conversation
 from transports.dialects.kit.moments import moment
 from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
 from transports.dialects.kit.script import WHOLE_ID, Script, ask, look_up
-from transports.jsonrpc import JsonObject
 from transports.supervisor_requests import Fork, GiveServers, ListAgents, ReadConfig, ReadHistory, RememberEnvironment
 
 PAGE = 100  # sessions on one page of a list
@@ -34,10 +33,30 @@ LOOK_BACK = 200  # events before a resuming client's place; a waiting call is ra
 RESUME_BYTES = 1 << 20  # bytes of events, searched for running calls and the agent's commands
 
 
+class Nothing(Struct, frozen=True):
+    """An answer without members."""
+
+
+class NewSession(SessionSettings, frozen=True, rename="camel", kw_only=True):
+    session_id: str
+
+
+class ListedSession(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    session_id: str
+    cwd: str
+    updated_at: str
+    title: str = ""
+
+
+class SessionPage(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    sessions: tuple[ListedSession, ...]
+    next_cursor: str | None = None
+
+
 class OpenedSession(Struct, frozen=True):
     """The result of a request that opens a session, sent before its updates. `described`: its state follows."""
 
-    result: JsonObject
+    result: SessionSettings
     session: EditorSession
     described: bool
 
@@ -64,10 +83,10 @@ def new(call: AcpCall, params: p.NewSessionParams) -> Script[OpenedSession]:
     except GreenroomError:
         state.close(conversation)
         raise
-    return OpenedSession({"sessionId": conversation, **_settings(session)}, session, described=False)
+    return OpenedSession(_new(conversation, _settings(session)), session, described=False)
 
 
-def load(call: AcpCall, params: p.OpenSessionParams) -> Script[JsonObject]:
+def load(call: AcpCall, params: p.OpenSessionParams) -> Script[SessionSettings]:
     """Send the whole history, as far as it fits, then the state; the answer follows both."""
     state = call.state
     session, records = yield from _read(state, params, state.options.load_bytes)
@@ -88,7 +107,7 @@ def resume(call: AcpCall, params: p.OpenSessionParams) -> Script[OpenedSession]:
     return OpenedSession(_settings(session), session, described=True)
 
 
-def attach(call: AcpCall, params: p.AttachSessionParams) -> Script[JsonObject]:
+def attach(call: AcpCall, params: p.AttachSessionParams) -> Script[Nothing]:
     """Continue where the client stood with another daemon, or on another connection.
 
     The reader comes first: a prompt may follow at once.
@@ -109,7 +128,7 @@ def attach(call: AcpCall, params: p.AttachSessionParams) -> Script[JsonObject]:
         state.close(conversation)
         raise
     session.offers = yield from _offers(state)
-    return {}
+    return Nothing()
 
 
 def fork(call: AcpCall, params: p.OpenSessionParams) -> Script[OpenedSession]:
@@ -117,7 +136,7 @@ def fork(call: AcpCall, params: p.OpenSessionParams) -> Script[OpenedSession]:
     copy = yield from ask(Fork(source, fresh_conversation(), by=call.client.label))
     forked = params.model_copy(update={"session_id": copy.conversation})
     opened = yield from resume(call, forked)
-    return replace(opened, result={"sessionId": copy.conversation, **opened.result})
+    return replace(opened, result=_new(copy.conversation, opened.result))
 
 
 def describe(state: AcpState, session: EditorSession) -> None:
@@ -222,8 +241,12 @@ def _offers(state: AcpState) -> Script[Offers]:
     return Offers(models, agents, state.options.widest)
 
 
-def _settings(session: EditorSession) -> JsonObject:
+def _settings(session: EditorSession) -> SessionSettings:
     return settings(session_options(session))
+
+
+def _new(conversation: ConversationId, opened: SessionSettings) -> NewSession:
+    return NewSession(opened.modes, opened.config_options, session_id=conversation)
 
 
 def session_options(session: EditorSession) -> tuple[Option, ...]:
@@ -253,23 +276,20 @@ def _conversation_of(session: str) -> ConversationId:
 # --- lists ----------------------------------------------------------------------------------------------------------
 
 
-def list_sessions(_: AcpCall, params: p.ListSessionsParams) -> Script[JsonObject]:
+def list_sessions(_: AcpCall, params: p.ListSessionsParams) -> Script[SessionPage]:
     try:
         after = place_of(params.cursor)
     except BadCursor as error:
         raise InvalidInput(f"cursor: {error}") from None
     page = yield from look_up(ListConversations(ListQuery(cwd=params.cwd, after=after, limit=PAGE)))
-    cursor = {"nextCursor": cursor_of(page.next)} if page.next else {}
-    return {"sessions": [_row(head) for head in page.heads], **cursor}
+    return SessionPage(tuple(map(_row, page.heads)), cursor_of(page.next))
 
 
-def _row(head: Head) -> JsonObject:
-    title = head.title
-    title_member = {"title": title} if title else {}
-    return {"sessionId": head.conversation, "cwd": head.cwd, **title_member, "updatedAt": moment(head.updated)}
+def _row(head: Head) -> ListedSession:
+    return ListedSession(head.conversation, head.cwd, moment(head.updated), head.title)
 
 
-def delete(call: AcpCall, params: p.SessionParams) -> Script[JsonObject]:
+def delete(call: AcpCall, params: p.SessionParams) -> Script[Nothing]:
     """Delete for good. A missing session counts as deleted."""
     try:
         conversation = _conversation_of(params.session_id)
@@ -277,10 +297,10 @@ def delete(call: AcpCall, params: p.SessionParams) -> Script[JsonObject]:
         yield from look_up(Remove(conversation))
     except UnknownConversation:
         pass
-    return {}
+    return Nothing()
 
 
-def close(call: AcpCall, params: p.SessionParams) -> JsonObject:
+def close(call: AcpCall, params: p.SessionParams) -> Nothing:
     """Stop reading. Turns go on: other clients may watch them."""
     call.state.close(ConversationId(params.session_id))
-    return {}
+    return Nothing()

@@ -118,22 +118,22 @@ def _options(settings: Settings, offers: Offers, theirs: AgentOptions | None) ->
         if WIDTH[preset.sandbox] <= width
     ]
     other = [OptionValue(OTHER, "Custom", "Approval and sandbox as they were chosen.")] if mode == OTHER else []
-    yield Option(MODE, "Mode", "mode", mode, (*presets, *other), "The permissions, and when a person is asked.")
+    yield Option(MODE, "Mode", mode, (*presets, *other), "mode", "The permissions, and when a person is asked.")
     yield from _model(settings, offers, theirs)
     yield from _thought_level(settings, theirs)
     agent = settings.agent or OWN_AGENT
     agents = {**dict(offers.agents), agent: dict(offers.agents).get(agent, agent)}
-    yield Option("agent", "Agent", "", agent, tuple(OptionValue(key, name) for key, name in agents.items()))
+    yield Option("agent", "Agent", agent, tuple(OptionValue(key, name) for key, name in agents.items()))
     approvals = tuple(OptionValue(key.value, name) for key, name in APPROVALS.items())
-    yield Option("approval", "Approval", "", settings.approval_policy.value, approvals)
+    yield Option("approval", "Approval", settings.approval_policy.value, approvals)
     sandboxes = tuple(OptionValue(key.value, name) for key, name in SANDBOXES.items() if WIDTH[key] <= width)
-    yield Option("sandbox", "Sandbox", "", now.value, sandboxes)
+    yield Option("sandbox", "Sandbox", now.value, sandboxes)
 
 
 def _model(settings: Settings, offers: Offers, theirs: AgentOptions | None) -> Iterator[Option]:
     if not settings.agent:
         names = {settings.model: settings.model, **{name: name for name in offers.models}}
-        yield Option("model", "Model", "model", settings.model, tuple(OptionValue(*pair) for pair in names.items()))
+        yield Option("model", "Model", settings.model, tuple(OptionValue(*pair) for pair in names.items()), "model")
         return
     offered = next((option for option in theirs.options if option.category == MODEL), None) if theirs else None
     current = model_of(settings) or (offered.value if offered else "")
@@ -142,7 +142,7 @@ def _model(settings: Settings, offers: Offers, theirs: AgentOptions | None) -> I
             {choice.value: choice.name or choice.value for choice in offered.choices} if offered else {}
         )
         choices = {**names_of_choices, current: names_of_choices.get(current, current)}
-        yield Option("model", "Model", "model", current, tuple(OptionValue(*pair) for pair in choices.items()))
+        yield Option("model", "Model", current, tuple(OptionValue(*pair) for pair in choices.items()), "model")
 
 
 def _thought_level(settings: Settings, theirs: AgentOptions | None) -> Iterator[Option]:
@@ -155,7 +155,7 @@ def _thought_level(settings: Settings, theirs: AgentOptions | None) -> Iterator[
         choices = {**choices, current: choices.get(current, current)} if choices else {}
     if choices:
         listed_choices = tuple(OptionValue(*pair) for pair in choices.items())
-        yield Option("thought_level", "Thought", "thought_level", current, listed_choices)
+        yield Option("thought_level", "Thought", current, listed_choices, "thought_level")
 
 
 def _values(option: Option) -> str:

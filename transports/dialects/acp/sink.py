@@ -10,7 +10,7 @@ from transports.dialects.acp import permissions
 from transports.dialects.acp.event_translator import question
 from transports.dialects.acp.settings import mode_of, options_of
 from transports.dialects.acp.state import AcpState, EditorSession
-from transports.dialects.acp.update_json import permission
+from transports.dialects.acp.update_json import PermissionRequest, tool
 from transports.dialects.acp.updates import Mode, Options, Remark
 from transports.dialects.kit.questions import waiting_text
 
@@ -60,28 +60,26 @@ class SessionSink(Struct, eq=False):
         state, session = self.state, self.session
         questions, conversation = state.questions, session.conversation
         ask = self._form(request)
+        params: Struct
         if ask is not None:
-            method, params = ask
+            method, params = "elicitation/create", ask
         elif permissions.needs_words(request):
             return questions.cannot_ask(request, conversation, self._say)
         else:
             for update in session.translator.asks(request):
                 state.tell(session, update)
-            tool = question(request)
             method = "session/request_permission"
-            params = permission(conversation, tool, permissions.options(request))
+            params = PermissionRequest(conversation, tool(question(request)), permissions.options(request))
         return questions.ask(request, conversation, lambda number: jsonrpc.request(number, method, params))
 
-    def _form(self, request: ApprovalRequest) -> tuple[str, jsonrpc.JsonObject] | None:
+    def _form(self, request: ApprovalRequest) -> permissions.FormRequest | permissions.PageRequest | None:
         """The question as a form or a page, if it is one and the client shows such."""
         can = self.state.abilities
         if not isinstance(request, ElicitationApprovalRequest):
             return None
         if request.url is not None:
-            page = permissions.page(request, self.session.conversation)
-            return ("elicitation/create", page) if can.pages else None
-        form = permissions.form(request, self.session.conversation)
-        return ("elicitation/create", form) if can.forms else None
+            return permissions.page(request, self.session.conversation) if can.pages else None
+        return permissions.form(request, self.session.conversation) if can.forms else None
 
     def _say(self, request: ApprovalRequest) -> None:
         remark = Remark("warning", waiting_text(request), f"question-{request.approval_id}")

@@ -14,12 +14,11 @@ from transports.dialects.acp.options import AcpOptions
 from transports.dialects.acp.settings import Offers
 from transports.dialects.acp.shown_calls import ShownCalls
 from transports.dialects.acp.shown_texts import ShownTexts
-from transports.dialects.acp.update_json import write_update
+from transports.dialects.acp.update_json import SessionUpdate, write_update
 from transports.dialects.acp.updates import Severity, Update
 from transports.dialects.kit.conversation_readers import FULL, SinkReader
 from transports.dialects.kit.methods import MethodCall
 from transports.dialects.kit.reading_state import ReadingState
-from transports.jsonrpc import JsonObject
 
 REQUEST_CANCELLED = -32800
 SAID_KEPT = 64  # texts remembered, so that none is sent twice
@@ -148,7 +147,7 @@ class AcpState(ReadingState):
         for update in lines[-1:]:
             self._update(session, update)
 
-    def _update(self, session: EditorSession, update: JsonObject) -> None:
+    def _update(self, session: EditorSession, update: SessionUpdate) -> None:
         running = {"running": True} if session.runs else {}
         at = {"instance": self.options.instance, "seq": session.seq, **running}
         params = {"sessionId": session.conversation, "update": update, "_meta": {"greenroom": at}}

@@ -1,8 +1,8 @@
-"""Updates of a session, before they are written as JSON. A leaf."""
+"""Updates of a session. Those whose members have ACP's names are written as they are. A leaf."""
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 Voice = Literal["user", "agent", "thought"]
 Severity = Literal["info", "warning", "error"]
@@ -12,41 +12,41 @@ Status = Literal["pending", "in_progress", "completed", "failed"]
 # --- texts, pictures, terminals -------------------------------------------------------------------------------------
 
 
-class TextContent(Struct, frozen=True):
+class TextContent(Struct, frozen=True, tag_field="type", tag="text"):
     text: str
 
 
-class Picture(Struct, frozen=True):
+class Picture(Struct, frozen=True, tag_field="type", tag="image"):
     """A picture; `data` is base64."""
 
-    mime: str
+    mime: str = field(name="mimeType")
     data: str
 
 
-class ResourceLink(Struct, frozen=True):
+class ResourceLink(Struct, frozen=True, tag_field="type", tag="resource_link"):
     name: str
     uri: str
 
 
-class FileDiff(Struct, frozen=True):
+class FileDiff(Struct, frozen=True, tag_field="type", tag="diff"):
     """A change of a file, or of a piece of it. `old` is None for a new file."""
 
     path: str
-    old: str | None
-    new: str
+    old: str | None = field(name="oldText")
+    new: str = field(name="newText")
 
 
-class TerminalContent(Struct, frozen=True):
+class TerminalContent(Struct, frozen=True, tag_field="type", tag="terminal"):
     """A terminal of ours that the client shows."""
 
-    terminal: str
+    terminal: str = field(name="terminalId")
 
 
 Block = TextContent | Picture | ResourceLink
 Content = TextContent | FileDiff | TerminalContent
 
 
-class Location(Struct, frozen=True):
+class Location(Struct, frozen=True, omit_defaults=True):
     path: str
     line: int | None = None
 
@@ -111,12 +111,13 @@ class ToolUpdate(Struct, frozen=True):
 
 
 class PlanEntry(Struct, frozen=True):
-    text: str
+    text: str = field(name="content")
     status: Literal["pending", "in_progress", "completed"]
+    priority: Literal["medium"] = "medium"
 
 
-class PlanEntries(Struct, frozen=True):
-    steps: tuple[PlanEntry, ...]
+class PlanEntries(Struct, frozen=True, tag_field="sessionUpdate", tag="plan"):
+    steps: tuple[PlanEntry, ...] = field(name="entries")
 
 
 class ContextUse(Struct, frozen=True):
@@ -142,29 +143,29 @@ class Commands(Struct, frozen=True):
     commands: tuple[SlashCommand, ...]
 
 
-class OptionValue(Struct, frozen=True):
+class OptionValue(Struct, frozen=True, omit_defaults=True):
     value: str
     name: str
     description: str = ""
 
 
-class Option(Struct, frozen=True):
+class Option(Struct, frozen=True, omit_defaults=True, tag_field="type", tag="select"):
     """A setting of the session. `category` is empty where ACP has no word for it."""
 
     id: str
     name: str
-    category: str
-    value: str
-    choices: tuple[OptionValue, ...]
+    value: str = field(name="currentValue")
+    choices: tuple[OptionValue, ...] = field(name="options")
+    category: str = ""
     description: str = ""
 
 
-class Options(Struct, frozen=True):
-    options: tuple[Option, ...]
+class Options(Struct, frozen=True, tag_field="sessionUpdate", tag="config_option_update"):
+    options: tuple[Option, ...] = field(name="configOptions")
 
 
-class Mode(Struct, frozen=True):
-    mode: str
+class Mode(Struct, frozen=True, tag_field="sessionUpdate", tag="current_mode_update"):
+    mode: str = field(name="currentModeId")
 
 
 Update = (

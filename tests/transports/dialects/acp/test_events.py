@@ -13,6 +13,7 @@ from actors.vocabulary.records import Record
 from actors.vocabulary.settings import AbortReason
 from tests.support.acp_judge import judge
 from tests.support.any_event import event_of
+from transports import jsonrpc
 from transports.dialects.acp.event_translator import DELTAS, LEFT_OUT, LOST_TEXT, EventTranslator, question
 from transports.dialects.acp.shown_calls import ShownCalls
 from transports.dialects.acp.shown_texts import ShownTexts
@@ -33,7 +34,7 @@ def record(event: ev.DurableEvent, seq: int = 7) -> Record:
 
 def judged(update: Update) -> list[dict[str, Any]]:
     """The update as it is written, which its schema allows."""
-    written = write_update(update)
+    written: list[dict[str, Any]] = json.loads(jsonrpc.to_json(write_update(update)))
     for one in written:
         judge({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": one}})
     return written
