@@ -197,7 +197,7 @@ def row(conversation: str, seq: int, state: str = "idle") -> Json:
 
 
 def rows(*them: Json) -> Json:
-    return {"conversations": list(them), "next_cursor": None}
+    return {"conversations": list(them), "next_cursor": None, "total": len(them)}
 
 
 def news(*events: Json, cursor: int = 0, lagged: bool = False) -> Json:

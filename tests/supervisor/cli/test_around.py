@@ -90,16 +90,16 @@ def test_a_full_disk_a_missing_sandbox_and_a_repaired_journal_are_found(
     assert "commands can't be sandboxed" in str(found["sandbox"]["told"])
     assert found["sandbox"]["advice"]
     assert not found["sandbox"]["broken"]  # a person is asked then; see the table of policies
-    status = {"journal_repaired": "kept 7 events", "log": "/log"}
-    installation = SimpleNamespace(control=SimpleNamespace(call=lambda _: status))
+    status = SimpleNamespace(journal_repaired="kept 7 events", log="/log", trouble=None)
+    installation = SimpleNamespace(control=SimpleNamespace(status=lambda: status))
     (repaired,) = checks.journal(cast("Any", installation))
     assert repaired == ("the journal was repaired: kept 7 events", "see the log: /log", False)
 
 
 def test_the_doctor_tells_of_a_journal_that_was_taken_away_and_what_to_do() -> None:
     trouble = "/j was deleted while the daemon had it open; nothing is stored any more; all of it is kept in /k"
-    status = {"journal_repaired": None, "log": "/log", "trouble": trouble}
-    (found,) = checks.journal(cast("Any", SimpleNamespace(control=SimpleNamespace(call=lambda _: status))))
+    status = SimpleNamespace(journal_repaired=None, log="/log", trouble=trouble)
+    (found,) = checks.journal(cast("Any", SimpleNamespace(control=SimpleNamespace(status=lambda: status))))
     assert found == ("/j was deleted while the daemon had it open", "all of it is kept in /k", True)
 
 

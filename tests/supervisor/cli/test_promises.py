@@ -8,6 +8,8 @@ from typing import Any, cast
 
 import pytest
 
+from greenroom.answers import ClientRow, ConversationRow
+from greenroom.methods import Listed
 from supervisor.cli import checks
 from supervisor.cli.top import Sample
 from supervisor.cli.topics import TOPICS
@@ -202,12 +204,22 @@ class Growing:
     def __init__(self) -> None:
         self.seq = 0
 
-    def call(self, method: str, **_: object) -> dict[str, Any]:
-        if method == "conversation/list":
-            self.seq += 30
-            row = {"conversation": "c", "state": "running", "updated": 0.0, "seq": self.seq}
-            return {"conversations": [row], "next_cursor": None, "total": 1}
-        return {"daemon/status": {}, "clients/list": {"clients": []}, "approvals/list": {"approvals": []}}[method]
+    def conversations(self, **_: object) -> Listed:
+        self.seq += 30
+        known: dict[str, Any] = dict.fromkeys(ConversationRow.members, "")
+        return Listed([ConversationRow(**{**known, "state": "running", "updated": 0.0, "seq": self.seq})], 1)
+
+    def conversations_by_id(self, _: object) -> list[ConversationRow]:
+        return []
+
+    def status(self) -> SimpleNamespace:
+        return SimpleNamespace()
+
+    def clients(self) -> list[ClientRow]:
+        return []
+
+    def call(self, _: str) -> dict[str, Any]:
+        return {"approvals": []}
 
 
 def test_top_tells_events_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
