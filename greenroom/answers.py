@@ -181,7 +181,7 @@ class ConversationRow(FromJson):
     name: Annotated[str | None, "Its name."]
     cwd: Annotated[str, "Its working directory."]
     model: Annotated[str, "Its model, as far as it is known; empty: one that another agent has chosen itself."]
-    state: Annotated[Condition, "Its state."]
+    state: Annotated[Condition, "Its state; failed, denied, lost and over-budget stand until the next message."]
     preview: Annotated[str, "What it is about: its agent's title for it, or how it began."]
     created: Annotated[float, "When, in seconds since 1970."]
     updated: Annotated[float, "When its last event happened."]
@@ -243,7 +243,7 @@ class ConversationSummary(FromJson):
     """A conversation at this moment."""
 
     conversation: Annotated[str, "Its id."]
-    state: Annotated[Condition, "Its state."]
+    state: Annotated[Condition, "Its state; failed, denied, lost and over-budget stand until the next message."]
     name: Annotated[str | None, "Its name."]
     self_named: Annotated[bool, "Its name was made of its first words."]
     settings: Annotated[Settings, "How it is run."]

@@ -109,7 +109,9 @@ class ConversationSummary(Struct, frozen=True, kw_only=True):
     """A conversation at this moment."""
 
     conversation: Annotated[ConversationId, Meta(description="Its id.")]
-    state: Annotated[Condition, Meta(description="Its state.")]
+    state: Annotated[
+        Condition, Meta(description="Its state; failed, denied, lost and over-budget stand until the next message.")
+    ]
     name: Annotated[str | None, Meta(description="Its name.")]
     self_named: Annotated[bool, Meta(description="Its name was made of its first words.")] = False
     settings: Annotated[Settings, Meta(description="How it is run.")]

@@ -32,7 +32,9 @@ class ConversationRow(Struct, frozen=True):
     model: Annotated[
         str, Meta(description="Its model, as far as it is known; empty: one that another agent has chosen itself.")
     ]
-    state: Annotated[Condition, Meta(description="Its state.")]
+    state: Annotated[
+        Condition, Meta(description="Its state; failed, denied, lost and over-budget stand until the next message.")
+    ]
     preview: Annotated[str, Meta(description="What it is about: its agent's title for it, or how it began.")]
     created: Annotated[float, Meta(description="When, in seconds since 1970.")]
     updated: Annotated[float, Meta(description="When its last event happened.")]

@@ -1,15 +1,22 @@
 """The schema is valid, has words for everything, and matches the answers and the events that are written."""
 
+import json
+import re
+from types import ModuleType
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from msgspec import Struct
 
+from actors.vocabulary import answers as answers_of_actors
 from actors.vocabulary.errors import AlreadyAnswered, Overloaded
 from tests.actors.vocabulary.test_events import EVENT_ADAPTER, LITERAL
 from tests.docs.pages import DOCS
 from tests.support.control_judge import document
 from tools.reference.errors import with_errors
+from transports import supervisor_answers as answers_of_the_supervisor
+from transports.dialects.control.api import answers as own_answers
 from transports.dialects.control.api.method_descriptions import DESCRIPTIONS
 from transports.dialects.control.methods import METHODS
 from transports.dialects.control.schema import events_schema
@@ -49,3 +56,24 @@ def test_every_method_and_every_member_of_its_params_has_words() -> None:
         if name not in {"conversation/detach", "conversation/resolve", "clients/kill"}:  # the name says it
             described = [field for field in method.params.model_fields.values() if field.description]
             assert len(described) == len(method.params.model_fields), name
+
+
+def test_every_member_of_every_answer_has_words() -> None:
+    definitions, reached = document()["$defs"], set[str]()
+    ahead = [method["result"] for method in document()["methods"].values()]
+    while ahead:
+        for name in set(re.findall(r"#/\$defs/(\w+)", json.dumps(ahead.pop()))) - reached:
+            reached.add(name)
+            ahead.append(definitions[name])
+    answers = {
+        *answer_structs(answers_of_actors),
+        *answer_structs(answers_of_the_supervisor),
+        *answer_structs(own_answers),
+    }
+    assert {"ConversationRow", "Agent", "Job"} <= reached
+    for name in reached & answers:
+        assert all("description" in member for member in definitions[name]["properties"].values()), name
+
+
+def answer_structs(module: ModuleType) -> set[str]:
+    return {name for name, kind in vars(module).items() if isinstance(kind, type) and issubclass(kind, Struct)}

@@ -1,6 +1,8 @@
 """Our own tools: list, interrupt, read, answer and more, for all conversations of any client."""
 
-from msgspec import UNSET
+from collections.abc import Iterable
+
+from msgspec import UNSET, to_builtins
 
 from actors.messages.conversation import (
     AnswerApproval,
@@ -15,7 +17,7 @@ from actors.messages.conversation import (
     WithdrawInput,
 )
 from actors.messages.routing import ListConversations
-from actors.vocabulary.answers import Done
+from actors.vocabulary.answers import Done, WaitingInput
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.ids import ApprovalId, ConversationId, InputId
 from actors.vocabulary.items import TextItem
@@ -27,6 +29,7 @@ from transports.dialects.kit.script import Script, ask, command, conversation_na
 from transports.dialects.kit.settings_changes import change_settings
 from transports.dialects.mcp.calls.results import payload, text
 from transports.dialects.mcp.protocol import arguments as a
+from transports.dialects.mcp.protocol import tool_results as r
 from transports.dialects.mcp.protocol.state import McpCall
 from transports.dialects.mcp.protocol.tools import ROW_MEMBERS
 from transports.dialects.mcp.protocol.transcript import as_markdown
@@ -54,12 +57,17 @@ def list_conversations(_: McpCall, arguments: a.ListConversationsArguments) -> S
 def interrupt_conversation(call: McpCall, arguments: a.InterruptConversationArguments) -> Script[JsonObject]:
     conversation = yield from find_conversation(arguments.thread_id)
     stopped = yield from command(conversation, Interrupt(call.client.label, message=arguments.reason))
-    hit = stopped.turn is not None
-    members = {"threadId": conversation, "interrupted": hit, "queued": stopped.queued}
-    waiting = [{"inputId": input_.input, "text": input_.preview, "by": input_.by} for input_ in stopped.waiting]
     previews = [input_.preview for input_ in stopped.waiting]
-    held = {"note": f"{waits(stopped.queued, previews)}; {GO_ON}"} if waiting else {}
-    return payload({**members, "waiting": waiting, **held})
+    note = f"{waits(stopped.queued, previews)}; {GO_ON}" if previews else ""
+    waiting = describe_waiting(stopped.waiting)
+    return payload(r.InterruptResult(conversation, stopped.turn is not None, stopped.queued, waiting, note))
+
+
+def describe_waiting(waiting: Iterable[WaitingInput]) -> tuple[r.WaitingMessage, ...]:
+    return tuple(
+        r.WaitingMessage(input_.input, input_.preview, input_.by, joins=input_.policy is BusyPolicy.STEER)
+        for input_ in waiting
+    )
 
 
 def waiting_messages(call: McpCall, arguments: a.WaitingMessagesArguments) -> Script[JsonObject]:
@@ -69,11 +77,8 @@ def waiting_messages(call: McpCall, arguments: a.WaitingMessagesArguments) -> Sc
     if change is not None:
         yield from command(conversation, change)
     summary = yield from command(conversation, Inspect())
-    rows = [
-        {"inputId": input_.input, "text": input_.preview, "by": input_.by, "joins": input_.policy is BusyPolicy.STEER}
-        for input_ in summary.waiting
-    ]
-    return payload({"threadId": conversation, "held": summary.paused and bool(rows), "waiting": rows})
+    held = summary.paused and bool(summary.waiting)
+    return payload(r.WaitingMessages(conversation, held, describe_waiting(summary.waiting)))
 
 
 def _change(arguments: a.WaitingMessagesArguments, by: str) -> Query[Done] | None:
@@ -105,8 +110,7 @@ def set_conversation(call: McpCall, arguments: a.SetConversationArguments) -> Sc
     conversation = yield from find_conversation(arguments.thread_id)
     name = arguments.name if "name" in arguments.model_fields_set else UNSET
     outcome = yield from change_settings(conversation, arguments.values, call.state.person, call.client.label, name)
-    changed = [change.model_dump() for change in outcome.changed]
-    return payload({"threadId": conversation, "name": outcome.name, "changed": changed})
+    return payload(r.ChangedConversation(conversation, outcome.name, outcome.changed))
 
 
 def read_conversation(_: McpCall, arguments: a.ReadConversationArguments) -> Script[JsonObject]:
@@ -114,14 +118,10 @@ def read_conversation(_: McpCall, arguments: a.ReadConversationArguments) -> Scr
     history = yield from ask(ReadHistory(conversation, arguments.after, arguments.limit, arguments.before))
     page = history.page
     words = as_markdown(page.records)
-    structure = {
-        "threadId": conversation,
-        "text": words,
-        "after": page.records[-1].seq if page.records else arguments.after,
-        "before": page.records[0].seq if page.records else arguments.before or 1,
-        "complete": history.complete,
-    }
-    return {"content": text(words), "structuredContent": structure}
+    after = page.records[-1].seq if page.records else arguments.after
+    before = page.records[0].seq if page.records else arguments.before or 1
+    structure = r.TranscriptPage(conversation, words, after, before, history.complete)
+    return {"content": text(words), "structuredContent": to_builtins(structure)}
 
 
 def answer_approval(call: McpCall, arguments: a.AnswerApprovalArguments) -> Script[JsonObject]:
@@ -137,7 +137,7 @@ def answer_approval(call: McpCall, arguments: a.AnswerApprovalArguments) -> Scri
     )
     conversation = approval_place(approval)
     answered = yield from command(conversation, decided)
-    return payload({"threadId": conversation, "approvalId": answered.approval, "decision": answered.decision.value})
+    return payload(r.GivenAnswer(conversation, answered.approval, answered.decision))
 
 
 def find_conversation(reference: str) -> Script[ConversationId]:

@@ -1,5 +1,7 @@
 """Long work for impatient clients: `start_conversation` and `send` return at once, `wait_conversation` in time."""
 
+from msgspec import to_builtins
+
 from actors.messages.conversation import Inspect, Send
 from actors.vocabulary.answers import AcceptedInput, ConversationSummary, TurnResult
 from actors.vocabulary.events import TERMINAL, ApprovalRequest
@@ -15,6 +17,7 @@ from transports.dialects.kit.turn_endings import past_end
 from transports.dialects.mcp.calls.greenroom_tools import find_conversation
 from transports.dialects.mcp.calls.results import ToolError, payload, text
 from transports.dialects.mcp.protocol import arguments as a
+from transports.dialects.mcp.protocol import tool_results as r
 from transports.dialects.mcp.protocol.conversation_waits import Wait, WaitSink
 from transports.dialects.mcp.protocol.elicitation import message
 from transports.dialects.mcp.protocol.state import McpCall
@@ -29,12 +32,12 @@ LOOK_BACK = 64  # events searched for the last turn's end; little happens betwee
 
 def start_conversation(call: McpCall, arguments: a.StartConversationArguments) -> Script[JsonObject]:
     conversation, notices, accepted = yield from begin_conversation(call, arguments)
-    return _at_once(conversation, accepted, {"notices": list(notices)} if notices else {})
+    return _at_once(conversation, accepted, notices)
 
 
 def send(call: McpCall, arguments: a.SendMessageArguments) -> Script[JsonObject]:
     conversation = yield from find_conversation(arguments.thread_id)
-    return _at_once(conversation, (yield from send_in(call, conversation, arguments.prompt, arguments.if_busy)), {})
+    return _at_once(conversation, (yield from send_in(call, conversation, arguments.prompt, arguments.if_busy)))
 
 
 def begin_conversation(
@@ -62,14 +65,9 @@ def send_in(call: McpCall, conversation: ConversationId, prompt: str, policy: Bu
     return accepted
 
 
-def _at_once(conversation: ConversationId, accepted: AcceptedInput, more: JsonObject) -> JsonObject:
-    members = {
-        "threadId": conversation,
-        "inputId": accepted.input,
-        "waits": accepted.turn is None,
-        "after": accepted.seq,
-    }
-    return payload({**members, "note": go_on(conversation, accepted.seq), **more})
+def _at_once(conversation: ConversationId, accepted: AcceptedInput, notices: tuple[str, ...] = ()) -> JsonObject:
+    waits, note = accepted.turn is None, go_on(conversation, accepted.seq)
+    return payload(r.SentMessage(conversation, accepted.input, waits, accepted.seq, note, notices))
 
 
 def go_on(conversation: ConversationId, after: int) -> str:
@@ -122,18 +120,18 @@ def _describe_news(conversation: ConversationId, after: int, unfinished: str) ->
     if unfinished and summary.turn is not None and history.complete:
         words = "\n\n".join(part for part in (words, f"**Agent**, unfinished\n\n{unfinished}") if part)
     note = _note(summary, reached, result, complete=history.complete)
-    structure = {
-        "threadId": conversation,
-        "state": summary.state.value,
-        "text": words,
-        "after": reached,
-        "complete": history.complete,
-        "questions": [_question(request) for request in summary.pending],
-        "note": note,
-    }
-    if result is not None:
-        structure |= {"ending": result.ending.value, "content": result.message or ""}
-    return {"content": text(f"{words}\n\n{note}".strip()), "structuredContent": structure}
+    structure = r.ConversationNews(
+        conversation,
+        summary.state,
+        words,
+        reached,
+        history.complete,
+        tuple(r.QuestionToAnswer(request.approval_id, message(request, more=True)) for request in summary.pending),
+        note,
+        result.ending if result else None,
+        (result.message or "") if result else None,
+    )
+    return {"content": text(f"{words}\n\n{note}".strip()), "structuredContent": to_builtins(structure)}
 
 
 def _last_end(summary: ConversationSummary) -> Script[TurnResult | None]:
@@ -143,10 +141,6 @@ def _last_end(summary: ConversationSummary) -> Script[TurnResult | None]:
     if not ends or ends[-1].turn is None:
         return None
     return (yield from past_end(summary.conversation, ends[-1].turn, ends[-1].seq))
-
-
-def _question(request: ApprovalRequest) -> JsonObject:
-    return {"approvalId": request.approval_id, "asks": message(request, more=True)}
 
 
 def _note(summary: ConversationSummary, reached: int, result: TurnResult | None, *, complete: bool) -> str:

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from msgspec import Struct, to_builtins
+
 from actors.vocabulary.errors import GreenroomError
 from transports import jsonrpc
 from transports.dialects.kit.identifiers import uri_of
@@ -22,9 +24,10 @@ def tool_error(*texts: str) -> JsonObject:
     return {"content": text(*texts), "isError": True}
 
 
-def payload(value: Mapping[str, object], *, error: bool = False) -> JsonObject:
+def payload(value: Mapping[str, object] | Struct, *, error: bool = False) -> JsonObject:
     """The same object twice: as JSON text for models, as structure for programs."""
-    return {"content": text(jsonrpc.to_json(value)), "isError": error, "structuredContent": value}
+    structure = to_builtins(value, enc_hook=jsonrpc.plain)
+    return {"content": text(jsonrpc.to_json(structure)), "isError": error, "structuredContent": structure}
 
 
 def with_link(result: JsonObject, peer: Introduction) -> JsonObject:

@@ -8,15 +8,12 @@ from pydantic import AliasChoices, BaseModel
 
 from actors.vocabulary.records import ConversationRow
 from transports.dialects.mcp.protocol import arguments as a
+from transports.dialects.mcp.protocol import tool_results as r
 from transports.jsonrpc import JsonObject as Schema
 
 TEXT: Schema = {"type": "string"}
 ID: Schema = {"type": "string", "description": a.ID}
-STATE: Schema = {
-    "type": "string",
-    "description": "idle, running, waiting, interrupting, parked or archived; failed, denied, lost or over-budget "
-    "until the next message, if the last turn did not end well.",
-}
+LEFT_OUT = {"$ref", "title", "default"}  # members of schemas that are useless to a caller
 SHOWN_MEMBERS = {
     "type",
     "enum",
@@ -63,18 +60,27 @@ def _argument(schema: Schema, shared: Mapping[str, Schema]) -> Schema:
     return {name: value for name, value in members.items() if name in SHOWN_MEMBERS and value is not None}
 
 
-def _members_of(answer: type[Struct], names: Iterable[str]) -> dict[str, Schema]:
-    """The schemas of an answer's members, as it describes them."""
-    _, parts = schema_components((answer,))
-    members = parts[answer.__name__]["properties"]
-    return {name: _resolved(members[name], parts) for name in names}
+def _schema_of(answer: type[Struct]) -> Schema:
+    """The schema of an answer, as it describes itself, in one piece."""
+    (reference,), parts = schema_components((answer,), schema_hook=_schema_of_model)
+    return _resolved(reference, parts)
+
+
+def _schema_of_model(model: type[BaseModel]) -> Schema:
+    return model.model_json_schema()
 
 
 def _resolved(schema: Schema, parts: Mapping[str, Schema]) -> Schema:
-    if "anyOf" in schema:
-        return {**schema, "anyOf": [_resolved(variant, parts) for variant in schema["anyOf"]]}
     part = parts.get(schema.get("$ref", "").rpartition("/")[2], {})
-    return {name: value for name, value in {**part, **schema}.items() if name not in {"$ref", "title", "default"}}
+    members = {name: value for name, value in {**part, **schema}.items() if name not in LEFT_OUT}
+    for name in ("anyOf", "prefixItems"):
+        if name in members:
+            members[name] = [_resolved(inner, parts) for inner in members[name]]
+    if "items" in members:
+        members["items"] = _resolved(members["items"], parts)
+    if "properties" in members:
+        members["properties"] = {name: _resolved(inner, parts) for name, inner in members["properties"].items()}
+    return members
 
 
 def _tool(
@@ -106,30 +112,8 @@ TURN = _object(
 )
 
 ROW_MEMBERS = ("name", "state", "ended", "cwd", "agent", "model", "preview", "created", "updated")
-ROW = _object({"threadId": ID, **_members_of(ConversationRow, ROW_MEMBERS)}, ("threadId", *ROW_MEMBERS))
-
-WAITING = _object(
-    {
-        "inputId": _with_description(TEXT, "The message's id."),
-        "text": _with_description(TEXT, "Its first words."),
-        "by": _with_description(TEXT, "Which client sent it."),
-        "joins": {"type": "boolean", "description": "True if it joins the running turn, not one of its own."},
-    },
-    ("inputId", "text", "by"),
-)
-
-AFTER: Schema = {"type": "integer", "description": "The last event told; where wait_conversation goes on."}
-SAID = _object(
-    {
-        "threadId": ID,
-        "inputId": _with_description(TEXT, "The message's id."),
-        "waits": {"type": "boolean", "description": "True if no turn has taken it yet."},
-        "after": AFTER,
-        "note": _with_description(TEXT, "How to go on."),
-        "notices": {"type": "array", "items": TEXT, "description": "What was ignored."},
-    },
-    ("threadId", "inputId", "waits", "after", "note"),
-)
+_ROW: Schema = _schema_of(ConversationRow)["properties"]
+ROW = _object({"threadId": ID, **{name: _ROW[name] for name in ROW_MEMBERS}}, ("threadId", *ROW_MEMBERS))
 
 FOUND_ROW = {
     **ROW,
@@ -173,7 +157,7 @@ ALL = (
         "Give an agent a task and return at once with the conversation's id, for work that takes longer than a tool "
         "call may. wait_conversation tells what comes of it.",
         a.StartConversationArguments,
-        SAID,
+        _schema_of(r.SentMessage),
         _hints(destroys=True, world=True),
     ),
     _tool(
@@ -181,7 +165,7 @@ ALL = (
         "Say something in a conversation",
         "Say more in a conversation and return at once. wait_conversation tells what comes of it.",
         a.SendMessageArguments,
-        SAID,
+        _schema_of(r.SentMessage),
         _hints(destroys=True, world=True),
     ),
     _tool(
@@ -190,26 +174,7 @@ ALL = (
         "Returns when the work ends, at a question (with what to answer), or when the time is over; with "
         "what was said meanwhile. Call it again as long as the state is running.",
         a.WaitConversationArguments,
-        _object(
-            {
-                "threadId": ID,
-                "state": STATE,
-                "text": _with_description(TEXT, "What was said since the cursor, in Markdown."),
-                "after": AFTER,
-                "complete": {"type": "boolean", "description": "False if there is more to read already."},
-                "questions": {
-                    "type": "array",
-                    "items": _object({"approvalId": TEXT, "asks": TEXT}, ("approvalId", "asks")),
-                    "description": "What waits for an answer; answer_approval gives it.",
-                },
-                "ending": _with_description(
-                    TEXT, "How the last turn ended, if none runs: completed, error, interrupted …"
-                ),
-                "content": _with_description(TEXT, "That turn's last message, or what went wrong."),
-                "note": _with_description(TEXT, "The state in words, and how to go on."),
-            },
-            ("threadId", "state", "text", "after", "complete", "questions", "note"),
-        ),
+        _schema_of(r.ConversationNews),
         _hints(reads=True, again=True),
     ),
     _tool(
@@ -269,16 +234,7 @@ ALL = (
         "Interrupt a conversation",
         "Stop the running turn with everything it started. Answered when all of it is gone; at once if nothing runs.",
         a.InterruptConversationArguments,
-        _object(
-            {
-                "threadId": ID,
-                "interrupted": {"type": "boolean", "description": "False if nothing was running."},
-                "queued": {"type": "integer", "description": "Inputs that still wait."},
-                "waiting": {"type": "array", "items": WAITING, "description": "Those inputs, in their order."},
-                "note": _with_description(TEXT, "How they go on."),
-            },
-            ("threadId", "interrupted", "queued"),
-        ),
+        _schema_of(r.InterruptResult),
         _hints(destroys=True, again=True),
     ),
     _tool(
@@ -287,14 +243,7 @@ ALL = (
         "The messages that wait behind a turn, or that an interrupt holds: list, edit, move or withdraw them, or let "
         "them go on.",
         a.WaitingMessagesArguments,
-        _object(
-            {
-                "threadId": ID,
-                "held": {"type": "boolean", "description": "True if they wait until somebody lets them go on."},
-                "waiting": {"type": "array", "items": WAITING, "description": "What waits now, in its order."},
-            },
-            ("threadId", "held", "waiting"),
-        ),
+        _schema_of(r.WaitingMessages),
         _hints(destroys=True),
     ),
     _tool(
@@ -302,18 +251,7 @@ ALL = (
         "Change a conversation's settings",
         "Change the model, the sandbox and the like, all that is named or nothing. A running turn goes on with it.",
         a.SetConversationArguments,
-        _object(
-            {
-                "threadId": ID,
-                "name": {"anyOf": [TEXT, {"type": "null"}], "description": "Its name now."},
-                "changed": {
-                    "type": "array",
-                    "items": _object({"name": TEXT, "before": TEXT, "after": TEXT}, ("name", "before", "after")),
-                    "description": "What has changed; empty if all of it was so already.",
-                },
-            },
-            ("threadId", "name", "changed"),
-        ),
+        _schema_of(r.ChangedConversation),
         _hints(destroys=True, again=True),
     ),
     _tool(
@@ -321,19 +259,7 @@ ALL = (
         "Read a conversation",
         "A page of the transcript: what was said, which commands ran and how they ended.",
         a.ReadConversationArguments,
-        _object(
-            {
-                "threadId": ID,
-                "text": _with_description(TEXT, "The transcript of this page, in Markdown."),
-                "after": {"type": "integer", "description": "The last event of this page; where the next begins."},
-                "before": {"type": "integer", "description": "The first event of this page, for the page before it."},
-                "complete": {
-                    "type": "boolean",
-                    "description": "True if nothing comes after this page, or before it if `before` was given.",
-                },
-            },
-            ("threadId", "text", "after", "before", "complete"),
-        ),
+        _schema_of(r.TranscriptPage),
         _hints(reads=True, again=True),
     ),
     _tool(
@@ -341,7 +267,7 @@ ALL = (
         "Answer an approval",
         "Answer a question that a conversation waits for, by the id that progress messages and listings name.",
         a.AnswerApprovalArguments,
-        _object({"threadId": ID, "approvalId": TEXT, "decision": TEXT}, ("threadId", "approvalId", "decision")),
+        _schema_of(r.GivenAnswer),
         _hints(destroys=True, world=True),
     ),
 )
