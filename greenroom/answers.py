@@ -10,18 +10,14 @@ from greenroom.record import FromJson
 
 if TYPE_CHECKING:
     from greenroom.events import (
-        ApplyPatchApprovalRequest,
+        ApprovalRequested,
         BusyPolicy,
         Decision,
-        ElicitationApprovalRequest,
-        ExecApprovalRequest,
         ImageItem,
         LocalImageItem,
-        McpToolCallApprovalRequest,
         SettingChange,
         Settings,
         TextItem,
-        ToolUseApprovalRequest,
     )
 
 Condition = Literal["starting", "idle", "running", "waiting", "interrupting", "parked", "failed", "denied", "lost", "over-budget", "archived"]
@@ -252,7 +248,7 @@ class ConversationSummary(FromJson):
     queued: Annotated[int, "How many inputs wait."]
     waiting: Annotated[list[WaitingInput], "The inputs that wait, in the order in which they will run."]
     paused: Annotated[bool, "True while queued inputs are held until somebody lets them go on."]
-    pending: Annotated[list[ExecApprovalRequest | ApplyPatchApprovalRequest | McpToolCallApprovalRequest | ElicitationApprovalRequest | ToolUseApprovalRequest], "Questions that wait for an answer."]
+    pending: Annotated[list[ApprovalRequested], "Questions that wait for an answer."]
     readers: Annotated[list[ReaderStatus], "Attached clients."]
     tokens: Annotated[int, "Tokens used so far."]
     usd: Annotated[float, "Their price in US dollars, as far as it is known."]

@@ -48,14 +48,54 @@ class AgentOption(TypedDict):
     choices: Annotated[list[OptionChoice], "What it can be."]
 
 
+class CommandHint(TypedDict):
+    """The purpose of a command, or of one in a script: for display, and never a reason to let it run."""
+
+    cmd: Annotated[str, "The command."]
+    purpose: Annotated[Literal["reads", "lists", "searches", "formats", "tests", "lints", "nothing", "unknown"], "What it seems to do."]
+    name: Annotated[str | None, "The name of the file that it reads."]
+    path: Annotated[str | None, "The place that it lists or searches."]
+    query: Annotated[str | None, "The text that it searches for."]
+    tool: Annotated[str | None, "The formatter."]
+    targets: Annotated[list[str] | None, "The files that it formats."]
+
+
 class UpdatedFile(TypedDict):
     unified_diff: Annotated[str, "The change, one line of context, no file header."]
     move_path: Annotated[str | None, "New path of the file, if it moves."]
 
 
-class PlanStep(TypedDict):
-    step: Annotated[str, "The step."]
-    status: Annotated[Literal["pending", "in_progress", "completed"], "How far it is."]
+class CommandSubject(TypedDict):
+    """A command that runs or would run."""
+
+    kind: Annotated[Literal["command"], "Which subject it is."]
+    command: Annotated[list[str], "Its words; empty where an agent does not say them."]
+    cwd: Annotated[str | None, "Its directory, if that is known."]
+    hints: Annotated[list[CommandHint], "Hints for display."]
+    tool: Annotated[str, "The tool that looks at files without a program; empty: a program runs."]
+    changes: Annotated[dict[str, Literal["delete"] | dict[str, dict[str, str]] | dict[str, UpdatedFile]], "Absolute path → the change of that file, where its agent shows such."]
+
+
+class FilesSubject(TypedDict):
+    """A change of files."""
+
+    kind: Annotated[Literal["files"], "Which subject it is."]
+    changes: Annotated[dict[str, Literal["delete"] | dict[str, dict[str, str]] | dict[str, UpdatedFile]], "Absolute path → the change of that file."]
+
+
+class ToolSubject(TypedDict):
+    """A tool of an MCP server. Servers run outside of every sandbox."""
+
+    kind: Annotated[Literal["tool"], "Which subject it is."]
+    server: Annotated[str, "The server, by its name in the config."]
+    tool: Annotated[str, "Its tool."]
+    arguments: Annotated[Any, "The arguments; in a question as JSON text, in which the middle of a long one is left out."]
+
+
+class OtherSubject(TypedDict):
+    """Work of a third-party agent that is neither a command nor a change of files: its own words say more."""
+
+    kind: Annotated[Literal["other"], "Which subject it is."]
 
 
 class FormField(TypedDict):
@@ -74,35 +114,58 @@ class FormField(TypedDict):
     format: Annotated[str, "What the text has to look like: email, uri, date, date-time."]
 
 
-class ReadCommand(TypedDict):
-    cmd: Annotated[str, "The command."]
-    name: Annotated[str, "The file's name."]
+class FormSubject(TypedDict):
+    """A question of an MCP server in the middle of a call. Approved: accepted, with what it was told."""
+
+    kind: Annotated[Literal["form"], "Which subject it is."]
+    server: Annotated[str, "The server that asks, by its name in the config."]
+    message: Annotated[str, "Its question."]
+    fields: Annotated[list[str], "What it wants to be told, a line each, with what is sent."]
+    form: Annotated[list[FormField], "The same for programs."]
+    url: Annotated[str | None, "The page that it wants the person to visit; we never open it."]
 
 
-class ListFilesCommand(TypedDict):
-    cmd: Annotated[str, "The command."]
-    path: Annotated[str | None, "Where."]
+class ApprovalOption(TypedDict):
+    """An answer that the agent offers."""
+
+    id: Annotated[str, "The agent's id of it."]
+    name: Annotated[str, "What it means, in the agent's words."]
+    kind: Annotated[Literal["allow_once", "allow_always", "reject_once", "reject_always"], "always: the agent does not ask again for what it takes to be the same."]
+    rule: Annotated[str, "Whose rule an `always` makes, for what, where and until when. Such an option is sent to the agent only where an answer names it. Empty: it is about this one call."]
 
 
-class SearchCommand(TypedDict):
-    cmd: Annotated[str, "The command."]
-    query: Annotated[str | None, "What for."]
-    path: Annotated[str | None, "Where."]
+class Place(TypedDict):
+    """A file that a tool looks at or changes."""
+
+    path: Annotated[str, "The file."]
+    line: Annotated[int | None, "A line in it, from 1."]
 
 
-class FormatCommand(TypedDict):
-    cmd: Annotated[str, "The command."]
-    tool: Annotated[str | None, "The formatter."]
-    targets: Annotated[list[str] | None, "What it formats."]
+class AgentCall(TypedDict):
+    """A call as the third-party agent that makes it describes it."""
+
+    title: Annotated[str, "The call in the agent's words."]
+    sort: Annotated[Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"], "The sort of tool."]
+    places: Annotated[list[Place], "The files that it is about."]
+    arguments: Annotated[str, "Its arguments as JSON; the middle of a long text is left out."]
 
 
-class PlainCommand(TypedDict):
-    cmd: Annotated[str, "The command."]
+class FurtherChange(TypedDict):
+    path: Annotated[str, "The file."]
+    change: Annotated[Literal["delete"] | dict[str, dict[str, str]] | dict[str, UpdatedFile], "What would become of it."]
 
 
-class Duration(TypedDict):
-    secs: Annotated[int, "Whole seconds."]
-    nanos: Annotated[int, "The rest, in nanoseconds."]
+class Beyond(TypedDict):
+    """A part of a question that neither its command nor its changes show."""
+
+    given: Annotated[str, "Arguments, as JSON; the middle of a long text is left out."]
+    says: Annotated[str, "Words that the agent shows with the call."]
+    changes: Annotated[list[FurtherChange], "Changes for which `changes` has no room: too many files, or another of the same file."]
+
+
+class PlanStep(TypedDict):
+    step: Annotated[str, "The step."]
+    status: Annotated[Literal["pending", "in_progress", "completed"], "How far it is."]
 
 
 class TextItem(TypedDict):
@@ -168,12 +231,6 @@ class Settings(TypedDict):
     agent_effort: Annotated[str, "The effort that was named for an agent that is not Greenroom's own, in its words; empty: none."]
 
 
-class McpInvocation(TypedDict):
-    server: Annotated[str, "The server asked."]
-    tool: Annotated[str, "Its tool."]
-    arguments: Annotated[Any, "The arguments."]
-
-
 class SettingChange(TypedDict):
     """A setting that has another value now, in words for people."""
 
@@ -198,33 +255,26 @@ class ToolFailure(TypedDict):
     message: Annotated[str, "What failed, in one line."]
 
 
-class Place(TypedDict):
-    """A file that a tool looks at or changes."""
+class SearchSubject(TypedDict):
+    """A search of the web, which the model's provider makes."""
 
+    kind: Annotated[Literal["search"], "Which subject it is."]
+    query: Annotated[str, "The words, or the page that was opened; empty where unknown."]
+    wire: Annotated[Literal["responses", "messages"], "The wire that it came on."]
+    model: Annotated[str, "The model that searched."]
+    kept: Annotated[str, "The provider's own items, a JSON list, which go back with later requests."]
+
+
+class PictureSubject(TypedDict):
+    """A picture in a file, which the model looks at."""
+
+    kind: Annotated[Literal["picture"], "Which subject it is."]
     path: Annotated[str, "The file."]
-    line: Annotated[int | None, "A line in it, from 1."]
 
 
-class ApprovalOption(TypedDict):
-    """An answer that the agent offers."""
-
-    id: Annotated[str, "The agent's id of it."]
-    name: Annotated[str, "What it means, in the agent's words."]
-    kind: Annotated[Literal["allow_once", "allow_always", "reject_once", "reject_always"], "always: the agent does not ask again for what it takes to be the same."]
-    rule: Annotated[str, "Whose rule an `always` makes, for what, where and until when. Such an option is sent to the agent only where an answer names it. Empty: it is about this one call."]
-
-
-class FurtherChange(TypedDict):
-    path: Annotated[str, "The file."]
-    change: Annotated[Literal["delete"] | dict[str, dict[str, str]] | dict[str, UpdatedFile], "What would become of it."]
-
-
-class Beyond(TypedDict):
-    """A part of a question that neither its command nor its changes show."""
-
-    given: Annotated[str, "Arguments, as JSON; the middle of a long text is left out."]
-    says: Annotated[str, "Words that the agent shows with the call."]
-    changes: Annotated[list[FurtherChange], "Changes for which `changes` has no room: too many files, or another of the same file."]
+class Duration(TypedDict):
+    secs: Annotated[int, "Whole seconds."]
+    nanos: Annotated[int, "The rest, in nanoseconds."]
 
 
 class AgentCommands(Event):
@@ -309,18 +359,31 @@ class AgentTitle(Event):
     title: Annotated[str, "The title; empty takes it back."]
 
 
-class ApplyPatchApprovalRequest(QuestionEvent):
-    type: ClassVar[str] = "apply_patch_approval_request"
-    call_id: Annotated[str, "The call that waits."]
-    changes: Annotated[dict[str, Literal["delete"] | dict[str, dict[str, str]] | dict[str, UpdatedFile]], "Absolute path → what would become of the file."]
-    reason: Annotated[str | None, "Why it is asked."] = None
-    grant_root: Annotated[str | None, "A directory that would become writable."] = None
-    outside_sandbox: Annotated[bool | None, "Whether it writes what a command in the sandbox could not; null where nobody said."] = None
-    obeyed_by: Annotated[list[str], "Agents, editors and shells of the person that would obey one of the files without asking."] = fresh(default_factory=list)
+class ApprovalRequested(QuestionEvent):
+    """A question for people: may the work of the subject begin, or what is the answer to a server's form?"""
+
+    type: ClassVar[str] = "approval_requested"
     approval_id: Annotated[str, "Answer under this id."] = ""
-    item_id: Annotated[str, "The patch's item id."] = ""
+    call_id: Annotated[str, "The call that waits."]
+    item_id: Annotated[str, "The call's item id; of a form the question's own."] = ""
+    subject: Annotated[CommandSubject | FilesSubject | ToolSubject | OtherSubject | FormSubject, "What would be done."]
+    reason: Annotated[str | None, "Why it is asked: the model's justification, or ours."] = None
+    outside_sandbox: Annotated[bool | None, "Whether it would run, or write, outside the sandbox; null where that says nothing."] = None
     deadline_s: Annotated[float | None, "Seconds until it is answered by default."] = None
     default: Annotated[Literal["denied", "abort"], "That answer."] = "denied"
+    options: Annotated[list[ApprovalOption], "The answers that the agent offers, if it does."] = fresh(default_factory=list)
+    retry: Annotated[bool, "It ran in the sandbox and failed; may it run again without?"] = False
+    failed: Annotated[str, "Of a retry: how it failed in the sandbox. Empty: nobody has said."] = ""
+    history_of: Annotated[str | None, "The repository whose history it may change, inside the sandbox: commits, branches and index, never hooks or configuration. An approval for the session is for all such commands there. Null: none."] = None
+    background: Annotated[Literal["turn", "conversation"] | None, "It would run in the background, until its turn or its conversation is over, and may be written to without another question. Null: it runs while the model waits."] = None
+    inside_or_outside: Annotated[bool, "A yes runs it in the sandbox; a yes with `outside` runs it without. False: `outside_sandbox` says what a yes means."] = False
+    grant_root: Annotated[str | None, "A directory that would become writable."] = None
+    obeyed_by: Annotated[list[str], "Agents, editors and shells of the person that would obey one of the files without asking."] = fresh(default_factory=list)
+    fingerprint: Annotated[str, "Of all that is asked: for a server's tool as the server lists it, and its program or address. A yes for the session is kept under it, and ends when it changes. Empty: no such yes is kept."] = ""
+    changed: Annotated[bool, "The tool or its server has changed since a yes for the session, which ends with this."] = False
+    agent: Annotated[str, "The third-party agent that asks; `greenroom`: we do, about programs that a client gives."] = ""
+    agent_call: Annotated[AgentCall | None, "The call in that agent's words."] = None
+    beyond: Annotated[Beyond | None, "What of that call neither the command nor the changes show. Null: nobody has looked."] = None
 
 
 class ApprovalResolved(Event):
@@ -403,74 +466,9 @@ class ConversationRestarted(Event):
     without_pictures: Annotated[bool, "The model no longer gets the pictures of earlier messages."] = False
 
 
-class ElicitationApprovalRequest(QuestionEvent):
-    """A question of an MCP server, in the middle of a call. Approved: accepted, with what it was told."""
-
-    type: ClassVar[str] = "elicitation_approval_request"
-    call_id: Annotated[str, "The call that waits."]
-    server: Annotated[str, "The server that asks, by its name in the config."]
-    message: Annotated[str, "Its question."]
-    fields: Annotated[list[str], "What it wants to be told, a line each, with what is sent."] = fresh(default_factory=list)
-    form: Annotated[list[FormField], "The same for programs."] = fresh(default_factory=list)
-    url: Annotated[str | None, "The page that it wants the person to visit; we never open it."] = None
-    reason: Annotated[str | None, "Why it is asked."] = None
-    outside_sandbox: Annotated[bool | None, "Says nothing: nothing runs."] = None
-    approval_id: Annotated[str, "Answer under this id."] = ""
-    item_id: Annotated[str, "The question's own item id."] = ""
-    deadline_s: Annotated[float | None, "Seconds until it is answered by default."] = None
-    default: Annotated[Literal["denied", "abort"], "That answer."] = "denied"
-
-
 class ErrorEvent(Event):
     type: ClassVar[str] = "error"
     message: Annotated[str, "What went wrong."]
-
-
-class ExecApprovalRequest(QuestionEvent):
-    type: ClassVar[str] = "exec_approval_request"
-    call_id: Annotated[str, "The call that waits."]
-    command: Annotated[list[str], "What would run."]
-    cwd: Annotated[str, "Where."]
-    reason: Annotated[str | None, "Why it is asked: the model's justification, or ours."] = None
-    approval_id: Annotated[str, "Answer under this id."] = ""
-    item_id: Annotated[str, "The command's item id."] = ""
-    retry: Annotated[bool, "It ran in the sandbox and failed; may it run again without?"] = False
-    outside_sandbox: Annotated[bool | None, "Whether it would run outside the sandbox; null in histories of before 0.2, where it did."] = None
-    deadline_s: Annotated[float | None, "Seconds until it is answered by default."] = None
-    default: Annotated[Literal["denied", "abort"], "That answer."] = "denied"
-    history_of: Annotated[str | None, "The repository whose history it may change, inside the sandbox: commits, branches and index, never hooks or configuration. An approval for the session is for all such commands there. Null: none."] = None
-    background: Annotated[Literal["turn", "conversation"] | None, "It would run in the background, until its turn or its conversation is over, and may be written to without another question. Null: it runs while the model waits."] = None
-    inside_or_outside: Annotated[bool, "A yes runs it in the sandbox; a yes with `outside` runs it without. False: `outside_sandbox` says what a yes means."] = False
-    failed: Annotated[str, "Of a retry: how it failed in the sandbox. Empty: nobody has said."] = ""
-
-
-class ExecCommandBegin(Event):
-    type: ClassVar[str] = "exec_command_begin"
-    call_id: Annotated[str, "The call that runs."]
-    command: Annotated[list[str], "What runs."]
-    cwd: Annotated[str, "Where."]
-    parsed_cmd: Annotated[list[dict[str, ReadCommand] | dict[str, ListFilesCommand] | dict[str, SearchCommand] | dict[str, FormatCommand] | dict[str, PlainCommand]], "A hint for display."] = fresh(default_factory=list)
-    item_id: Annotated[str, "The command's item id."] = ""
-    tool: Annotated[str, "The tool that looks at files without a program; empty: a program runs."] = ""
-
-
-class ExecCommandEnd(Event):
-    type: ClassVar[str] = "exec_command_end"
-    call_id: Annotated[str, "The call that ran."]
-    stdout: Annotated[str, "What it wrote, head and tail kept."] = ""
-    stderr: Annotated[str, "What it wrote to stderr, head and tail kept."] = ""
-    exit_code: Annotated[int, "Its exit status; -1 where it has none of its own."]
-    duration: Annotated[Duration, "How long it ran."] = fresh(default_factory=lambda: Duration(secs=0, nanos=0))
-    item_id: Annotated[str, "The command's item id."] = ""
-    cut: Annotated[AbortReason | None, "How the turn ended, where that cut the command short."] = None
-
-
-class ExecCommandOutputDelta(Event):
-    type: ClassVar[str] = "exec_command_output_delta"
-    call_id: Annotated[str, "The call that runs."]
-    stream: Annotated[Literal["stdout", "stderr"], "Which of its streams."]
-    chunk: Annotated[bytes, "What it wrote, in base64."]
-    item_id: Annotated[str, "The command's item id."] = ""
 
 
 class InputEdited(Event):
@@ -544,40 +542,6 @@ class KeptYesUsed(Event):
     outside: Annotated[bool, "The yes was to run it outside the sandbox."] = False
 
 
-class McpToolCallApprovalRequest(QuestionEvent):
-    """May a tool of an MCP server be called? Servers run outside of every sandbox."""
-
-    type: ClassVar[str] = "mcp_tool_call_approval_request"
-    call_id: Annotated[str, "The call that waits."]
-    server: Annotated[str, "The server, by its name in the config."]
-    tool: Annotated[str, "Its tool."]
-    arguments: Annotated[str, "The arguments as JSON, the middle of a long text left out."] = ""
-    reason: Annotated[str | None, "Why it is asked."] = None
-    outside_sandbox: Annotated[bool | None, "Always: servers run outside the sandbox."] = True
-    approval_id: Annotated[str, "Answer under this id."] = ""
-    item_id: Annotated[str, "The call's item id."] = ""
-    deadline_s: Annotated[float | None, "Seconds until it is answered by default."] = None
-    default: Annotated[Literal["denied", "abort"], "That answer."] = "denied"
-    fingerprint: Annotated[str, "Of the tool as its server lists it, and of the program or address that the server is. A yes for the session ends when it changes. Empty, as in older histories: such a yes is not kept."] = ""
-    changed: Annotated[bool, "The tool or its server has changed since a yes for the session, which ends with this."] = False
-
-
-class McpToolCallBegin(Event):
-    type: ClassVar[str] = "mcp_tool_call_begin"
-    call_id: Annotated[str, "The call."]
-    invocation: Annotated[McpInvocation, "What is called."]
-    item_id: Annotated[str, "The call's item id."] = ""
-
-
-class McpToolCallEnd(Event):
-    type: ClassVar[str] = "mcp_tool_call_end"
-    call_id: Annotated[str, "The call."]
-    invocation: Annotated[McpInvocation, "What was called."]
-    duration: Annotated[Duration, "How long it took."] = fresh(default_factory=lambda: Duration(secs=0, nanos=0))
-    result: Annotated[dict[str, dict[str, Any]] | dict[str, str], "How it went."]
-    item_id: Annotated[str, "The call's item id."] = ""
-
-
 class ModelReasoning(Event):
     """A reasoning item as the model wants it back with the next request."""
 
@@ -597,23 +561,6 @@ class ModelRequested(Event):
     type: ClassVar[str] = "model_requested"
     model: Annotated[str, "The model that is asked."] = ""
     provider: Annotated[str, "Its provider; empty means the default one."] = ""
-
-
-class PatchApplyBegin(Event):
-    type: ClassVar[str] = "patch_apply_begin"
-    call_id: Annotated[str, "The call that is applied."]
-    auto_approved: Annotated[bool, "True when nobody was asked."]
-    changes: Annotated[dict[str, Literal["delete"] | dict[str, dict[str, str]] | dict[str, UpdatedFile]], "Absolute path → what becomes of the file."]
-    item_id: Annotated[str, "The patch's item id."] = ""
-
-
-class PatchApplyEnd(Event):
-    type: ClassVar[str] = "patch_apply_end"
-    call_id: Annotated[str, "The call that was applied."]
-    stdout: Annotated[str, "What was done."] = ""
-    stderr: Annotated[str, "What went wrong."] = ""
-    success: Annotated[bool, "All of it, or nothing."]
-    item_id: Annotated[str, "The patch's item id."] = ""
 
 
 class PlanUpdate(Event):
@@ -720,75 +667,6 @@ class ToolOutput(Event):
     pictures: Annotated[list[ImageItem], "Pictures that the model gets after it."] = fresh(default_factory=list)
 
 
-class ToolUseApprovalRequest(QuestionEvent):
-    """May an agent use a tool of its own? What it may reach at all is settled by the sandbox around the agent."""
-
-    type: ClassVar[str] = "tool_use_approval_request"
-    call_id: Annotated[str, "The agent's id of the call that waits."]
-    agent: Annotated[str, "The agent that asks; `greenroom`: Greenroom does, about programs that a client gives."] = ""
-    title: Annotated[str, "What it would do, in the agent's words."] = ""
-    kind: Annotated[Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"], "What sort of tool it is."] = "other"
-    command: Annotated[list[str], "The command that would run, where it is one and is known."] = fresh(default_factory=list)
-    cwd: Annotated[str | None, "Where that would run, if it is known."] = None
-    changes: Annotated[dict[str, Literal["delete"] | dict[str, dict[str, str]] | dict[str, UpdatedFile]], "Absolute path → what would become of the file."]
-    places: Annotated[list[Place], "The files that it is about."] = fresh(default_factory=list)
-    arguments: Annotated[str, "What it would be given, as JSON; the middle of a long text is left out."] = ""
-    options: Annotated[list[ApprovalOption], "The answers that the agent offers."] = fresh(default_factory=list)
-    reason: Annotated[str | None, "Why it is asked."] = None
-    outside_sandbox: Annotated[bool | None, "Null: the sandbox is around the agent, not the call."] = None
-    obeyed_by: Annotated[list[str], "Agents, editors and shells of the person that would obey one of the files without asking."] = fresh(default_factory=list)
-    approval_id: Annotated[str, "Answer under this id."] = ""
-    item_id: Annotated[str, "The call's item id."] = ""
-    deadline_s: Annotated[float | None, "Seconds until it is answered by default."] = None
-    default: Annotated[Literal["denied", "abort"], "That answer."] = "denied"
-    beyond: Annotated[Beyond | None, "What of it neither the command nor the changes show. Null: nobody has looked."] = None
-    fingerprint: Annotated[str, "Of all that is asked: the command or the tool, its arguments, the files, the directory. We keep a yes for the session under it. Empty: what is asked can't be told from other things, so none is kept."] = ""
-
-
-class ToolUseBegin(Event):
-    """An agent uses a tool of its own. A command or a change of files is one, too: `kind` says which."""
-
-    type: ClassVar[str] = "tool_use_begin"
-    call_id: Annotated[str, "The agent's id of the call."]
-    item_id: Annotated[str, "The call's item id."] = ""
-    title: Annotated[str, "What it does, in the agent's words."] = ""
-    kind: Annotated[Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"], "What sort of tool it is."] = "other"
-    command: Annotated[list[str], "The command that runs, where it is one and is known."] = fresh(default_factory=list)
-    cwd: Annotated[str | None, "Where that runs, if it is known."] = None
-    changes: Annotated[dict[str, Literal["delete"] | dict[str, dict[str, str]] | dict[str, UpdatedFile]], "Absolute path → what becomes of the file, as far as it is known."]
-    places: Annotated[list[Place], "The files that it is about."] = fresh(default_factory=list)
-    arguments: Annotated[str, "What it was given, as JSON; the middle of a long text is left out."] = ""
-    reads_as: Annotated[Literal["command", "patch", "other"], "What it is to clients that know commands and patches alone."] = "other"
-
-
-class ToolUseDelta(Event):
-    type: ClassVar[str] = "tool_use_delta"
-    call_id: Annotated[str, "The call that goes on."]
-    delta: Annotated[str, "What it has written since."]
-    item_id: Annotated[str, "The call's item id."] = ""
-    reads_as: Annotated[Literal["command", "patch", "other"], "The same as its beginning has."] = "other"
-
-
-class ToolUseEnd(Event):
-    """The use of a tool is over. The members of its beginning are said again, as they are known now."""
-
-    type: ClassVar[str] = "tool_use_end"
-    call_id: Annotated[str, "The call that is over."]
-    item_id: Annotated[str, "The call's item id."] = ""
-    title: Annotated[str, "What it did, in the agent's words."] = ""
-    kind: Annotated[Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"], "What sort of tool it was."] = "other"
-    command: Annotated[list[str], "The command that ran, where it was one and is known."] = fresh(default_factory=list)
-    cwd: Annotated[str | None, "Where that ran, if it is known."] = None
-    changes: Annotated[dict[str, Literal["delete"] | dict[str, dict[str, str]] | dict[str, UpdatedFile]], "Absolute path → what became of the file."]
-    places: Annotated[list[Place], "The files that it was about."] = fresh(default_factory=list)
-    status: Annotated[Literal["completed", "failed", "cancelled"], "completed, failed: the agent says so. cancelled: the turn ended first, or a person said no."]
-    output: Annotated[str, "What came of it, head and tail kept."] = ""
-    exit_code: Annotated[int | None, "The command's exit status, where it is known."] = None
-    duration: Annotated[Duration, "How long it took."] = fresh(default_factory=lambda: Duration(secs=0, nanos=0))
-    cut: Annotated[AbortReason | None, "How the turn ended, where that cut it short."] = None
-    reads_as: Annotated[Literal["command", "patch", "other"], "The same as its beginning has."] = "other"
-
-
 class TurnAborted(Event):
     type: ClassVar[str] = "turn_aborted"
     uncounted: Annotated[UncountedAnswer | None, "The turn's last answer, if its server has not told its tokens; no `token_count` tells of it."] = None
@@ -816,22 +694,39 @@ class UserMessage(Event):
     names: Annotated[str | None, "The name that the conversation got, as it had none."] = None
 
 
-class ViewImageToolCall(Event):
-    """The model looks at a picture in a file."""
+class WorkBegan(Event):
+    """An agent's work outside of its answer has begun. One `work_ended` with the same item id follows."""
 
-    type: ClassVar[str] = "view_image_tool_call"
-    call_id: Annotated[str, "The call."]
-    path: Annotated[str, "The file."]
-    item_id: Annotated[str, "The call's item id."] = ""
+    type: ClassVar[str] = "work_began"
+    call_id: Annotated[str, "The agent's id of the call."]
+    item_id: Annotated[str, "The item that the call becomes."] = ""
+    subject: Annotated[CommandSubject | FilesSubject | ToolSubject | SearchSubject | PictureSubject | OtherSubject, "What is done."]
+    agent_call: Annotated[AgentCall | None, "The call in the words of a third-party agent; null: our own agent works."] = None
+    auto_approved: Annotated[bool, "For a change of files: true when nobody was asked."] = False
 
 
-class WebSearchEnd(Event):
-    """The model's provider has searched the web for it."""
+class WorkEnded(Event):
+    """Work is over. A search and a picture have this event alone, since they take no time of ours."""
 
-    type: ClassVar[str] = "web_search_end"
-    call_id: Annotated[str, "The provider's id of the search."]
-    query: Annotated[str, "What was searched for, or the page that was opened; empty where unknown."] = ""
-    item_id: Annotated[str, "The search's item id."] = ""
-    wire: Annotated[Literal["responses", "messages"], "The wire that it came on."] = "responses"
-    model: Annotated[str, "The model that searched."] = ""
-    kept: Annotated[str, "The provider's own items, a JSON list, which go back with later requests."] = ""
+    type: ClassVar[str] = "work_ended"
+    call_id: Annotated[str, "The call that is over."]
+    item_id: Annotated[str, "Its item id."] = ""
+    kind: Annotated[Literal["command", "files", "tool", "search", "picture", "other"], "The kind of its subject, as it began."]
+    subject: Annotated[CommandSubject | FilesSubject | ToolSubject | SearchSubject | PictureSubject | OtherSubject | None, "The subject as it is known now; null: as it began."] = None
+    agent_call: Annotated[AgentCall | None, "The call in the words of a third-party agent, as far as they are known now."] = None
+    status: Annotated[Literal["completed", "failed", "cancelled"], "completed: all went well. cancelled: the turn ended first, or a person said no."]
+    output: Annotated[str, "Its output, head and tail kept."] = ""
+    errors: Annotated[str, "What it wrote to stderr, or why it failed, head and tail kept."] = ""
+    exit_code: Annotated[int | None, "A command's exit status; -1 where it has none of its own, null where that is not known."] = None
+    result: Annotated[dict[str, Any] | None, "The result of an MCP server's tool."] = None
+    duration: Annotated[Duration, "How long it took."] = fresh(default_factory=lambda: Duration(secs=0, nanos=0))
+    cut: Annotated[AbortReason | None, "How the turn ended, where that cut the work short."] = None
+
+
+class WorkOutput(Event):
+    type: ClassVar[str] = "work_output"
+    call_id: Annotated[str, "The call that goes on."]
+    item_id: Annotated[str, "Its item id."] = ""
+    kind: Annotated[Literal["command", "files", "tool", "search", "picture", "other"], "The kind of its subject, as it began."] = "command"
+    stream: Annotated[Literal["stdout", "stderr"], "Which of its streams."] = "stdout"
+    chunk: Annotated[bytes, "The bytes that it wrote, in base64."]

@@ -12,7 +12,7 @@ from greenroom.errors import ConnectionLost, UnknownConversation
 from greenroom.record import Event
 from greenroom.scripts import (
     ANSWER_S,
-    QUESTIONS,
+    QUESTION,
     ApiCall,
     NextNotification,
     Request,
@@ -170,7 +170,7 @@ class QuestionReader(EventReader[Any, None]):
 
     def _if_new(self, envelope: Json) -> EventScript:
         body = envelope["event"]
-        if body["type"] in QUESTIONS and body["approval_id"] not in self._told:
+        if body["type"] == QUESTION and body["approval_id"] not in self._told:
             self._told.add(body["approval_id"])
             yield FoundEvent(envelope)
 

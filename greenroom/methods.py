@@ -48,7 +48,6 @@ from greenroom.record import Event, event_of
 from greenroom.scripts import (
     ANSWER_S,
     HITS,
-    QUESTIONS,
     TERMINAL,
     ApiCall,
     NextNotification,
@@ -593,7 +592,4 @@ def _prompt_params(prompt: Prompt) -> Json:
 
 
 def questions_in(open_: list[Json]) -> list[Question]:
-    """The approvals of the kinds that this version knows."""
-    return [
-        cast("Question", event_of(question_event(question))) for question in open_ if question["type"] in QUESTIONS
-    ]
+    return [cast("Question", event_of(question_event(question))) for question in open_]

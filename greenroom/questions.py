@@ -12,26 +12,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from greenroom.errors import ClientClosed, GreenroomError
-from greenroom.events import (
-    ApplyPatchApprovalRequest,
-    Decision,
-    ElicitationApprovalRequest,
-    ExecApprovalRequest,
-    McpToolCallApprovalRequest,
-    ToolUseApprovalRequest,
-)
+from greenroom.events import ApprovalRequested, Decision
 
 if TYPE_CHECKING:
     from greenroom.aio import AsyncEvents
     from greenroom.client import Events
 
-Question = (
-    ExecApprovalRequest
-    | ApplyPatchApprovalRequest
-    | McpToolCallApprovalRequest
-    | ElicitationApprovalRequest
-    | ToolUseApprovalRequest
-)
+Question = ApprovalRequested
 A = TypeVar("A")  # what answering returns
 
 

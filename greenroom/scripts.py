@@ -15,12 +15,7 @@ PAGE = 1000  # the most that one request may list
 AFTER_LAST_SEQ = 1 << 60  # after the last event of any history
 HITS = 200  # the most of a search in one request
 TERMINAL = frozenset({"task_complete", "turn_aborted"})
-QUESTIONS = frozenset(
-    {
-        *("exec_approval_request", "apply_patch_approval_request"),
-        *("mcp_tool_call_approval_request", "elicitation_approval_request", "tool_use_approval_request"),
-    }
-)
+QUESTION = "approval_requested"  # the type of the event that asks
 
 
 class ApiCall(NamedTuple):

@@ -32,6 +32,7 @@ OUR_WORDS = {
 }
 
 QuestionEvent = Mapping[str, Any]  # an event with a question, as JSON
+Subject = Mapping[str, Any]  # the subject of work or of a question, as JSON
 
 
 # --- words in shell syntax ------------------------------------------------------------------------------------------
@@ -59,11 +60,11 @@ def command_for_history(argv: Sequence[str]) -> str:
     return command_text(argv)
 
 
-def tool_call_line(invocation: QuestionEvent) -> str:
+def tool_call_line(subject: Subject) -> str:
     """A call of an MCP server's tool, on one line."""
-    arguments = invocation.get("arguments")
+    arguments = subject.get("arguments")
     text = json.dumps(arguments, ensure_ascii=False) if arguments else ""
-    return f"{_word(invocation['server'])} {_word(invocation['tool'])} {visible(text)}".rstrip()
+    return f"{_tool(subject)} {visible(text)}".rstrip()
 
 
 def place(path: str, home: str = "") -> str:
@@ -140,20 +141,22 @@ class QuestionLines(NamedTuple):
 
 def is_use(event: QuestionEvent) -> bool:
     """True if a third-party agent asks whether it may use a tool: a patch, a command, or both."""
-    return "places" in event
+    return event.get("agent_call") is not None
 
 
 def is_patch(event: QuestionEvent) -> bool:
-    return bool(event.get("changes")) if is_use(event) else "changes" in event
+    """True if files would change, by themselves or beside a command."""
+    return event["subject"]["kind"] == "files" or bool(event["subject"].get("changes"))
 
 
 def is_command(event: QuestionEvent) -> bool:
-    return bool(event.get("command")) if is_use(event) else "command" in event
+    """True if a command would run whose words are known."""
+    return event["subject"]["kind"] == "command" and bool(event["subject"].get("command"))
 
 
 def is_tool(event: QuestionEvent) -> bool:
     """True if a tool of an MCP server would be called."""
-    return "tool" in event
+    return bool(event["subject"]["kind"] == "tool")
 
 
 def kind(event: QuestionEvent) -> str:
@@ -161,7 +164,7 @@ def kind(event: QuestionEvent) -> str:
         return "command"
     if is_patch(event):
         return "patch"
-    return "tool" if is_tool(event) or is_use(event) else "server"
+    return "server" if event["subject"]["kind"] == "form" else "tool"
 
 
 def runs_outside(event: QuestionEvent) -> bool:
@@ -185,20 +188,21 @@ def may_leave(event: QuestionEvent) -> bool:
 
 
 def title(event: QuestionEvent) -> str:
+    subject = event["subject"]
     if event.get("obeyed_by"):
         return "may it change what other agents do here?"
     if is_patch(event):
-        count = len(event["changes"])
+        count = len(subject["changes"])
         files = f"{count:,} {'file' if count == 1 else 'files'}"
         return f"may it run this command and change {files}?" if is_command(event) else f"may it change {files}?"
     if is_tool(event):
         return f"may it use this tool of an MCP server{', which has changed' if event.get('changed') else ''}?"
     if event.get("agent") == OURSELVES:
         return "may it start what a client gives?"
-    if is_use(event) and not is_command(event):
-        return f"{_agent(event)} asks, may it use this tool?"
+    if subject["kind"] == "form":
+        return f"the MCP server {_word(subject['server'])} asks; may it have a yes?"
     if not is_command(event):
-        return f"the MCP server {_word(event['server'])} asks; may it have a yes?"
+        return f"{_agent(event)} asks, may it use this tool?"
     if event.get("retry"):
         return "it failed in the sandbox, may it run again without?"
     if event.get("background"):
@@ -208,22 +212,24 @@ def title(event: QuestionEvent) -> str:
 
 def summary(event: QuestionEvent, home: str = "") -> str:
     """The whole question on one line: for tables, lists and progress."""
+    subject = event["subject"]
     if is_patch(event):
-        changes = ", ".join(_change(path, change, home) for path, change in sorted(event["changes"].items()))
-        return f"{command_line(event['command'])}; {changes}" if is_command(event) else changes
+        changes = ", ".join(_change(path, change, home) for path, change in sorted(subject["changes"].items()))
+        return f"{command_line(subject['command'])}; {changes}" if is_command(event) else changes
     if is_tool(event):
-        return f"{_tool(event)} {visible(' '.join(event['arguments'].split()))}".rstrip()
-    if is_use(event) and not is_command(event):
-        return f"{event['kind']}: {_short(event['title'] or event['arguments'])}"
-    if not is_command(event):
-        return f"{_word(event['server'])}: {visible(' '.join(event['message'].split()))}"
-    return command_line(event["command"])
+        return f"{_tool(subject)} {visible(' '.join((subject.get('arguments') or '').split()))}".rstrip()
+    if subject["kind"] == "form":
+        return f"{_word(subject['server'])}: {visible(' '.join(subject['message'].split()))}"
+    if is_command(event):
+        return command_line(subject["command"])
+    call = event.get("agent_call") or {}
+    return f"{call.get('sort', 'other')}: {_short(call.get('title') or call.get('arguments') or '')}"
 
 
 def sandbox_text(event: QuestionEvent) -> str:
     if is_use(event):
         return "outside the sandbox" if runs_outside(event) else "inside the agent's sandbox"
-    if not (is_command(event) or is_patch(event) or is_tool(event)):
+    if event["subject"]["kind"] == "form":
         return "runs nothing"
     return "outside the sandbox" if runs_outside(event) else "in the sandbox"
 
@@ -259,63 +265,70 @@ def reason_with_all(event: QuestionEvent) -> str | None:
 
 
 def _is_more_than_one_thing(event: QuestionEvent) -> bool:
-    beyond, command, patch = event.get("beyond") or {}, is_command(event), is_patch(event)
+    """True if a third-party agent asks for more than the command, the changes or the call that such clients show."""
+    if not is_use(event):
+        return False
+    beyond, call, command, patch = event.get("beyond") or {}, event["agent_call"], is_command(event), is_patch(event)
     if beyond.get("says") or beyond.get("changes") or (command and patch):
         return True
     if not (command or patch):
-        return bool(event["places"])
-    title_says_more = any(_title_of_use({**event, "kind": ""}))
-    arguments = beyond["given"] if beyond else event["arguments"]
-    return (
-        title_says_more
-        or bool(arguments)
-        or any(str(file["path"]) not in event["changes"] for file in event["places"])
-    )
+        return bool(call.get("places"))
+    arguments = beyond["given"] if beyond else call.get("arguments")
+    return any(_title_of_use(event)) or bool(arguments) or any(_other_files(event))
 
 
 def _subject(event: QuestionEvent, home: str) -> Iterator[MarkedLine]:
     """The subject of the question: an agent may ask for a command, changes and more at once."""
+    subject = event["subject"]
     if is_use(event):
         yield from _title_of_use(event)
     if is_command(event):
-        first, *more = command_text(event["command"]).split("\n")
+        first, *more = command_text(subject["command"]).split("\n")
         yield MarkedLine("  $ ", first, "command")
         yield from (MarkedLine("  > ", line, "command") for line in more)
     if is_patch(event):
-        for path, change in sorted(event["changes"].items()):
+        for path, change in sorted(subject["changes"].items()):
             yield from change_lines(path, change, home)
     if is_use(event):
         yield from _further_lines(event, home)
     elif is_tool(event):
-        yield MarkedLine("  tool ", _tool(event), "command")
-        yield from (MarkedLine("    ", visible(line)) for line in _laid_out(event["arguments"]))
-    elif not (is_command(event) or is_patch(event)):
-        yield from _quotation("it says", event["message"])
-        yield from (MarkedLine("  wants to be told: ", visible(line)) for line in event["fields"])
-        if event.get("url"):
-            yield MarkedLine("  wants you to visit: ", visible(event["url"]), "outside")
+        yield MarkedLine("  tool ", _tool(subject), "command")
+        yield from (MarkedLine("    ", visible(line)) for line in _laid_out(subject.get("arguments") or ""))
+    elif subject["kind"] == "form":
+        yield from _quotation("it says", subject["message"])
+        yield from (MarkedLine("  wants to be told: ", visible(line)) for line in subject.get("fields", ()))
+        if subject.get("url"):
+            yield MarkedLine("  wants you to visit: ", visible(subject["url"]), "outside")
 
 
 def _title_of_use(event: QuestionEvent) -> Iterator[MarkedLine]:
     """The agent's description of the use, unless it only repeats the command."""
-    plain = event["title"].strip().strip("`")
-    if is_command(event) and plain in {"", command_line(event["command"]), event["command"][-1].strip()}:
+    call, command = event["agent_call"], event["subject"].get("command")
+    title_ = call.get("title") or ""
+    plain = title_.strip().strip("`")
+    if command and plain in {"", command_line(command), command[-1].strip()}:
         return
-    if event["title"] or not is_patch(event):
-        first, *others = (event["title"] or "a tool without a name").split("\n")
-        yield MarkedLine(f"  {event['kind']}: ", visible(first), "command")
+    if title_ or not is_patch(event):
+        first, *others = (title_ or "a tool without a name").split("\n")
+        yield MarkedLine(f"  {call['sort']}: ", visible(first), "command")
         yield from (MarkedLine("    ", visible(line), "command") for line in others)
+
+
+def _other_files(event: QuestionEvent) -> Iterator[str]:
+    """The files that a third-party agent names and does not show a change of."""
+    paths = (str(file["path"]) for file in event["agent_call"].get("places", ()))
+    return (path for path in paths if path not in event["subject"].get("changes", ()))
 
 
 def _further_lines(event: QuestionEvent, home: str) -> Iterator[MarkedLine]:
     """Further lines of a third-party agent's question: files, other changes, arguments, words."""
     beyond = event.get("beyond")
-    files = (file for file in event["places"] if str(file["path"]) not in event.get("changes", ()))
-    yield from (MarkedLine("  file ", place(str(file["path"]), home), "file") for file in files)
+    yield from (MarkedLine("  file ", place(path, home), "file") for path in _other_files(event))
     for change in beyond["changes"] if beyond else ():
         yield from change_lines(change["path"], change["change"], home)
     if beyond is None or not (is_command(event) or is_patch(event)):
-        yield from (MarkedLine("    ", visible(line)) for line in _laid_out(event["arguments"]))
+        arguments = event["agent_call"].get("arguments") or ""
+        yield from (MarkedLine("    ", visible(line)) for line in _laid_out(arguments))
     else:
         yield from _members(beyond["given"])
     if beyond and beyond["says"]:
@@ -346,8 +359,8 @@ def _agent(event: QuestionEvent) -> str:
     return _word(event["agent"]) if event.get("agent") else "the agent"
 
 
-def _tool(event: QuestionEvent) -> str:
-    return f"{_word(event['server'])} {_word(event['tool'])}"
+def _tool(subject: Subject) -> str:
+    return f"{_word(subject['server'])} {_word(subject['tool'])}"
 
 
 def _laid_out(arguments: str) -> list[str]:
@@ -389,8 +402,8 @@ def _change(path: str, change: Any, home: str) -> str:
 
 def _circumstances(event: QuestionEvent, home: str) -> Iterator[MarkedLine]:
     """The circumstances, last, so that they stand next to the place for the answer."""
-    if is_command(event) and event.get("cwd"):
-        yield MarkedLine("  in ", place(str(event["cwd"]), home), "place")
+    if is_command(event) and event["subject"].get("cwd"):
+        yield MarkedLine("  in ", place(str(event["subject"]["cwd"]), home), "place")
     if event.get("failed"):
         yield MarkedLine("  it failed: ", _short(event["failed"]), "said")
     if may_leave(event):

@@ -39,8 +39,10 @@ def after_count(facts: Facts, event: ev.TokenCount) -> tuple[KnownSession, ...]:
 def knows(facts: Facts, event: ev.DurableEvent) -> bool:
     """Tell whether the turn's agent knows everything up to this event. It may forget the end of a cut turn."""
     match event:
-        case ev.AgentMessage(cut=None) | ev.ToolUseEnd(cut=None):
+        case ev.AgentMessage(cut=None):
             return True
+        case ev.WorkEnded(cut=None):
+            return event.agent_call is not None
         case ev.TaskComplete():
             return not facts.stumbled
         case _:

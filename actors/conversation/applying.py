@@ -105,7 +105,7 @@ def apply(facts: Facts, event: ev.DurableEvent, ts: float, turn: TurnId | None) 
 
 def _count(facts: Facts, event: ev.DurableEvent, ts: float) -> Facts:
     """Add the amounts that the event tells of. The clock of the turn's work stops at its first open question."""
-    if isinstance(event, ev.ApprovalRequest):
+    if isinstance(event, ev.ApprovalRequested):
         return _spend(facts, _work_until(facts, ts))
     spent = spent_on(event)
     return facts if spent is None else _spend(facts, spent)
@@ -225,7 +225,7 @@ def _apply_user_message(facts: Facts, event: ev.UserMessage, ts: float, turn: Tu
 
 def _apply_to_turn(facts: Facts, turn: TurnFacts, event: ev.DurableEvent) -> Facts:
     match event:
-        case ev.ApprovalRequest():
+        case ev.ApprovalRequested():
             facts = replace(facts, kept=_still_kept(facts, event))
             turn = replace(turn, approvals=(*turn.approvals, event), working_since=None)
         case ev.ApprovalResolved():
@@ -235,15 +235,9 @@ def _apply_to_turn(facts: Facts, turn: TurnFacts, event: ev.DurableEvent) -> Fac
             granted = (*turn.granted, *_granted_items(turn, event))
             denied = turn.denied or event.decision in {Decision.DENIED, Decision.ABORT}
             turn = replace(turn, approvals=rest, granted=granted, working_since=since, denied=denied)
-        case ev.ExecCommandBegin():
-            turn = _open_item(turn, event.item_id, OpenItem("exec", event.call_id))
-        case ev.PatchApplyBegin():
-            turn = _open_item(turn, event.item_id, OpenItem("patch", event.call_id))
-        case ev.McpToolCallBegin():
-            turn = _open_item(turn, event.item_id, OpenItem("mcp", event.call_id, event.invocation))
-        case ev.ToolUseBegin():
-            turn = _open_item(turn, event.item_id, OpenItem("use", event.call_id, use=_brief(event)))
-        case ev.ExecCommandEnd() | ev.PatchApplyEnd() | ev.McpToolCallEnd() | ev.ToolUseEnd():
+        case ev.WorkBegan():
+            turn = _open_item(turn, event)
+        case ev.WorkEnded():
             turn = replace(turn, items=tuple(item for item in turn.items if item[0] != event.item_id))
         case ev.ToolCall():
             turn = replace(turn, calls=(*turn.calls, (event.call_id, event.item_id)))
@@ -255,14 +249,23 @@ def _apply_to_turn(facts: Facts, turn: TurnFacts, event: ev.DurableEvent) -> Fac
     return replace(facts, turn=turn)
 
 
-def _brief(begun: ev.ToolUseBegin) -> ev.ToolUseBegin:
-    """Keep the members that the end of a cut call repeats; its arguments and changes stay in its beginning."""
-    return begun.model_copy(update={"arguments": "", "changes": {}})
+def _open_item(turn: TurnFacts, began: ev.WorkBegan) -> TurnFacts:
+    granted = tuple(item for item in turn.granted if item != began.item_id)
+    opened = OpenItem(began.call_id, began.subject.kind, _brief_subject(began), _brief_call(began.agent_call))
+    return replace(turn, items=(*turn.items, (began.item_id, opened)), granted=granted)
 
 
-def _open_item(turn: TurnFacts, item: ItemId, opened: OpenItem) -> TurnFacts:
-    granted = tuple(granted_item for granted_item in turn.granted if granted_item != item)
-    return replace(turn, items=(*turn.items, (item, opened)), granted=granted)
+def _brief_subject(began: ev.WorkBegan) -> ev.WorkSubject | None:
+    """The subject as the end of a cut call repeats it: the long parts stay in its beginning."""
+    if isinstance(began.subject, ev.ToolSubject):
+        return began.subject
+    if began.agent_call is None or isinstance(began.subject, ev.FilesSubject):
+        return None
+    return began.subject.model_copy(update={"changes": {}}) if began.subject.kind == "command" else began.subject
+
+
+def _brief_call(call: ev.AgentCall | None) -> ev.AgentCall | None:
+    return call and call.model_copy(update={"arguments": ""})
 
 
 def _granted_items(turn: TurnFacts, event: ev.ApprovalResolved) -> tuple[ItemId, ...]:
@@ -285,15 +288,15 @@ def _yes_to_keep(facts: Facts, event: ev.ApprovalResolved) -> tuple[KeptYes, ...
     return (KeptYes(asked.standing, event.approval_id, event.by, event.outside),)
 
 
-def _still_kept(facts: Facts, event: ev.ApprovalRequest) -> tuple[KeptYes, ...]:
+def _still_kept(facts: Facts, event: ev.ApprovalRequested) -> tuple[KeptYes, ...]:
     """The kept yeses after a question: those to an earlier state of a server's tool have ended."""
     ended = outdated_yeses(facts, event)
     return tuple(kept for kept in facts.kept if kept not in ended) if ended else facts.kept
 
 
-def outdated_yeses(facts: Facts, event: ev.ApprovalRequest) -> tuple[KeptYes, ...]:
+def outdated_yeses(facts: Facts, event: ev.ApprovalRequested) -> tuple[KeptYes, ...]:
     """The kept yeses to an earlier state of the server's tool that this question is about."""
-    if not isinstance(event, ev.McpToolCallApprovalRequest) or event.standing is None:
+    if not isinstance(event.subject, ev.ToolSubject) or event.standing is None:
         return ()
     *tool, _ = event.standing[0]
     return tuple(kept for kept in facts.kept if [*kept.about[0][:-1]] == tool and kept.about != event.standing)

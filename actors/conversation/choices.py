@@ -39,31 +39,26 @@ NO = ApprovalChoice("denied", "No", "reject_once", Decision.DENIED)
 ABORT = ApprovalChoice("abort", "No, and stop", "reject_once", Decision.ABORT)
 
 
-def choices(request: ev.ApprovalRequest) -> tuple[ApprovalChoice, ...]:
-    offered = options_of(request)
-    if not offered:
+def choices(request: ev.ApprovalRequested) -> tuple[ApprovalChoice, ...]:
+    if not request.options:
         return (*_own_yeses(request), NO, ABORT)
-    once, rules, noes = (tuple(_choices_of(offered, kinds)) for kinds in (ONCE, RULES, NOES))
-    return (*once, *_own_always(request, {option.id for option in offered}, once=bool(once)), *rules, *noes)
+    once, rules, noes = (tuple(_choices_of(request.options, kinds)) for kinds in (ONCE, RULES, NOES))
+    return (*once, *_own_always(request, {option.id for option in request.options}, once=bool(once)), *rules, *noes)
 
 
-def options_of(request: ev.ApprovalRequest) -> tuple[ev.ApprovalOption, ...]:
-    return request.options if isinstance(request, ev.ToolUseApprovalRequest) else ()
-
-
-def can_be_kept(request: ev.ApprovalRequest) -> bool:
+def can_be_kept(request: ev.ApprovalRequested) -> bool:
     """Tell whether a yes can hold for the conversation."""
-    return request.standing is not None or getattr(request, "grant_root", None) is not None
+    return request.standing is not None or request.grant_root is not None
 
 
-def _own_yeses(request: ev.ApprovalRequest) -> Iterator[ApprovalChoice]:
+def _own_yeses(request: ev.ApprovalRequested) -> Iterator[ApprovalChoice]:
     yield YES_INSIDE if request.may_leave else YES
     yield from _own_always(request, set())
     if request.may_leave:
         yield YES_OUTSIDE
 
 
-def _own_always(request: ev.ApprovalRequest, taken: set[str], *, once: bool = True) -> Iterator[ApprovalChoice]:
+def _own_always(request: ev.ApprovalRequested, taken: set[str], *, once: bool = True) -> Iterator[ApprovalChoice]:
     """Our own `always`, under an id that no option of the agent has."""
     if can_be_kept(request) and once:
         name = ALWAYS

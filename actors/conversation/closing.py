@@ -1,5 +1,6 @@
 """The one end of a turn: it balances everything that was begun, and answers all callers that waited for it."""
 
+from collections.abc import Iterator, Mapping
 from typing import assert_never
 
 from actors.conversation.draft import Draft
@@ -35,6 +36,7 @@ ABORTED_OUTPUT = {
     AbortReason.LOST: "aborted: the supervisor was stopped",
     AbortReason.BUDGET: "aborted: a budget was reached",
 }
+ABORTED_WORK: Mapping[ev.WorkKind, str] = {"files": "aborted", "tool": "aborted"}  # in place of what it would write
 # Ends that nobody asked for are errors: clients that know only interrupts must not take them for an interrupt.
 NOBODY_ASKED = {
     AbortReason.FAILED: "the turn failed",
@@ -131,56 +133,33 @@ def _keep_partial(draft: Draft, tail: Tail, reason: AbortReason) -> None:
             draft.emit(ev.AgentReasoning(text=tail.text(), item_id=tail.item, partial=True, cut=reason))
         case ev.AgentReasoningRawContentDelta():
             draft.emit(ev.AgentReasoningRawContent(text=tail.text(), item_id=tail.item, partial=True, cut=reason))
-        case ev.ExecCommandOutputDelta() | ev.ToolUseDelta():
-            pass  # said by the end of its command
+        case ev.WorkOutput():
+            pass  # said by the end of its work
         case _:
             assert_never(tail.sample)
 
 
 def _end_item(draft: Draft, item: ItemId, opened: OpenItem, tails: tuple[Tail, ...], reason: AbortReason) -> None:
-    match opened.kind:
-        case "exec":
-            written = {tail.key.rpartition("/")[2]: tail.text() for tail in tails if tail.item == item}
-            draft.emit(
-                ev.ExecCommandEnd(
-                    call_id=opened.call,
-                    item_id=item,
-                    exit_code=-1,
-                    stdout=written.get("stdout", ""),
-                    stderr=written.get("stderr", ""),
-                    cut=reason,
-                )
-            )
-        case "patch":
-            draft.emit(ev.PatchApplyEnd(call_id=opened.call, item_id=item, success=False, stderr="aborted"))
-        case "mcp":
-            invocation = opened.invocation or ev.McpInvocation(server="", tool="", arguments=None)
-            aborted = ev.McpToolCallEnd(
-                call_id=opened.call, item_id=item, invocation=invocation, result={"Err": "aborted"}
-            )
-            draft.emit(aborted)
-        case "use":
-            draft.emit(_cut_use(opened, item, tails, reason))
-        case _:
-            assert_never(opened.kind)
-
-
-def _cut_use(opened: OpenItem, item: ItemId, tails: tuple[Tail, ...], reason: AbortReason) -> ev.ToolUseEnd:
-    """End the use of a tool as cancelled. Its beginning is said again, with its output so far."""
-    begun = opened.use or ev.ToolUseBegin(call_id=opened.call, item_id=item)
-    return ev.ToolUseEnd(
+    """End work as cancelled, with its output so far."""
+    written = {stream: "".join(_texts(tails, item, stream)) for stream in ("stdout", "stderr")}
+    ended = ev.WorkEnded(
         call_id=opened.call,
         item_id=item,
-        title=begun.title,
-        kind=begun.kind,
-        command=begun.command,
-        cwd=begun.cwd,
-        places=begun.places,
+        kind=opened.kind,
+        subject=opened.subject,
+        agent_call=opened.agent_call,
         status="cancelled",
-        output="".join(tail.text() for tail in tails if tail.item == item),
+        output=written["stdout"],
+        errors=written["stderr"] or ("" if opened.agent_call else ABORTED_WORK.get(opened.kind, "")),
+        exit_code=-1 if opened.kind == "command" and opened.agent_call is None else None,
         cut=reason,
-        reads_as=begun.reads_as,
     )
+    draft.emit(ended)
+
+
+def _texts(tails: tuple[Tail, ...], item: ItemId, stream: str) -> Iterator[str]:
+    outputs = ((tail, tail.sample) for tail in tails if tail.item == item)
+    return (tail.text() for tail, sample in outputs if isinstance(sample, ev.WorkOutput) and sample.stream == stream)
 
 
 def _ending(terminal: ev.TaskComplete | ev.TurnAborted) -> Ending:

@@ -5,7 +5,6 @@ Those without slots are replaced at events, see `replacing`.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from actors.messages.orders import KnownSession, PendingInput
 from actors.vocabulary import events as ev
@@ -19,17 +18,15 @@ KEYS_KEPT_S = 24 * 3600.0  # a client may repeat a request for a day
 
 RUN_ORDER = (BusyPolicy.INTERRUPT, BusyPolicy.STEER, BusyPolicy.ENQUEUE)  # the order of waiting input
 
-ItemKind = Literal["exec", "patch", "mcp", "use"]
-
 
 @dataclass(frozen=True, slots=True)
 class OpenItem:
-    """A tool call that has begun and not ended."""
+    """Work that has begun and not ended, with the parts of its beginning that the end of a cut turn repeats."""
 
-    kind: ItemKind
     call: CallId
-    invocation: ev.McpInvocation | None = None
-    use: ev.ToolUseBegin | None = None
+    kind: ev.WorkKind
+    subject: ev.WorkSubject | None = None  # None: only its kind is known
+    agent_call: ev.AgentCall | None = None
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class TurnFacts:
     inputs: tuple[InputId, ...] = ()
     items: tuple[tuple[ItemId, OpenItem], ...] = ()
     calls: tuple[tuple[CallId, ItemId], ...] = ()
-    approvals: tuple[ev.AnyApprovalRequest, ...] = ()
+    approvals: tuple[ev.ApprovalRequested, ...] = ()
     granted: tuple[ItemId, ...] = ()  # approved, and not begun since
     denied: bool = False  # somebody said no
     spent: Spent = NOTHING
@@ -54,7 +51,7 @@ class TurnFacts:
         A third-party agent may say that a tool runs, and only then ask whether it may: then it waits.
         """
         asked = {request.item_id for request in self.approvals}
-        running = (item for item, opened in self.items if opened.kind != "use" or item not in asked)
+        running = (item for item, opened in self.items if opened.agent_call is None or item not in asked)
         return bool(self.approvals) and not any(running)
 
 
@@ -131,7 +128,7 @@ class Facts:
         return tuple(waiting for waiting in self.pending if waiting.policy is not BusyPolicy.STEER)
 
     @property
-    def open_questions(self) -> tuple[ev.ApprovalRequest, ...]:
+    def open_questions(self) -> tuple[ev.ApprovalRequested, ...]:
         return self.turn.approvals if self.turn else ()
 
     @property
@@ -142,10 +139,10 @@ class Facts:
     def waiting_input(self, input_: InputId) -> PendingInput | None:
         return next((waiting for waiting in self.pending if waiting.id == input_), None)
 
-    def approval(self, approval: ApprovalId) -> ev.ApprovalRequest | None:
+    def approval(self, approval: ApprovalId) -> ev.ApprovalRequested | None:
         return next((request for request in self.open_questions if request.approval_id == approval), None)
 
-    def kept_yes(self, request: ev.ApprovalRequest) -> KeptYes | None:
+    def kept_yes(self, request: ev.ApprovalRequested) -> KeptYes | None:
         """Return the yes for the whole session that answers this question."""
         return next((kept for kept in reversed(self.kept) if kept.about == request.standing), None)
 

@@ -9,7 +9,7 @@ from math import isfinite
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.conversation.choices import ApprovalChoice, can_be_kept, choices, options_of
+from actors.conversation.choices import ApprovalChoice, can_be_kept, choices
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.event_bases import FormField, FormValue
@@ -32,7 +32,7 @@ class FittingAnswer(Struct, frozen=True):
 
 
 def fit_answer(
-    request: ev.ApprovalRequest,
+    request: ev.ApprovalRequested,
     decision: Decision,
     option: str,
     content: Mapping[str, object],
@@ -40,7 +40,7 @@ def fit_answer(
     outside: bool = False,
 ) -> FittingAnswer | InvalidInput:
     """Make the answer exact, or return why it does not fit; then the question stays open."""
-    form = request.form if isinstance(request, ev.ElicitationApprovalRequest) else ()
+    form = request.subject.form if isinstance(request.subject, ev.FormSubject) else ()
     if not form and set(content) == {OPTION}:
         option, content = str(content[OPTION]), {}
     try:
@@ -60,21 +60,20 @@ def fit_answer(
     return replace(chosen, decision=decision, outside=leaves)
 
 
-def _leaves(request: ev.ApprovalRequest, decision: Decision) -> bool:
+def _leaves(request: ev.ApprovalRequested, decision: Decision) -> bool:
     """Tell whether `outside` adds to the yes. Raises ValueError where the question is not about that."""
     if decision not in YES:
         raise ValueError("a no runs nothing, inside or outside; leave `outside` out")
-    unsaid = request.outside_sandbox is None and isinstance(request, ev.ExecApprovalRequest)  # of an older version
-    if not (request.may_leave or request.outside_sandbox or unsaid):
+    if not (request.may_leave or request.outside_sandbox):
         raise ValueError(
             "this question is not about leaving the sandbox; answer it with yes or no, without `outside`"
         )
     return request.may_leave
 
 
-def _need_a_yes_for_once(request: ev.ApprovalRequest, decision: Decision) -> None:
+def _need_a_yes_for_once(request: ev.ApprovalRequested, decision: Decision) -> None:
     """Raise ValueError where an agent offers rules alone: a plain yes is never sent as a rule."""
-    if decision in YES and options_of(request) and all(option.kind != "allow_once" for option in options_of(request)):
+    if decision in YES and request.options and all(option.kind != "allow_once" for option in request.options):
         rules = [
             f"{choice.id} ({choice.name})" for choice in choices(request) if choice.decision is Decision.APPROVED
         ]
@@ -86,7 +85,7 @@ def _need_a_yes_for_once(request: ev.ApprovalRequest, decision: Decision) -> Non
 # --- options --------------------------------------------------------------------------------------------------------
 
 
-def _with_option(request: ev.ApprovalRequest, decision: Decision, wanted: str) -> FittingAnswer:
+def _with_option(request: ev.ApprovalRequested, decision: Decision, wanted: str) -> FittingAnswer:
     chosen = _find_choice(request, wanted)
     if (decision in YES) != (chosen.decision in YES):
         said, other = ("yes", "no") if decision in YES else ("no", "yes")
@@ -95,9 +94,9 @@ def _with_option(request: ev.ApprovalRequest, decision: Decision, wanted: str) -
     return FittingAnswer(meant, chosen.option, outside=chosen.outside)
 
 
-def _find_choice(request: ev.ApprovalRequest, wanted: str) -> ApprovalChoice:
+def _find_choice(request: ev.ApprovalRequested, wanted: str) -> ApprovalChoice:
     """The choice with this id, or the only one with this name, whose case does not matter."""
-    offered, known = options_of(request), choices(request)
+    offered, known = request.options, choices(request)
     if not offered and not request.may_leave:
         raise ValueError("this question offers no options; answer it with yes or no")
     named = wanted.strip().casefold()

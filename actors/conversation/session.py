@@ -70,7 +70,7 @@ from actors.messages.routing import HeadChanged, ParkOffered, RegistryInput, Ses
 from actors.runtime.base import Actor, Start
 from actors.runtime.clock import Clock
 from actors.vocabulary.errors import ActorGone, JournalError
-from actors.vocabulary.events import ApprovalRequest
+from actors.vocabulary.events import ApprovalRequested
 from actors.vocabulary.ids import ConversationId, SubscriptionId
 from actors.vocabulary.records import Head
 
@@ -94,7 +94,7 @@ class Headline(Struct, frozen=True):
 
     epoch: int
     head: Head
-    open_questions: tuple[ApprovalRequest, ...]
+    open_questions: tuple[ApprovalRequested, ...]
 
     def is_stored_by(self, news: Committed) -> bool:
         return self.epoch == news.epoch and self.head.last_seq <= news.seq

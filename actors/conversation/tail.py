@@ -37,8 +37,8 @@ class Tail(Struct, frozen=True):
 
     @property
     def is_output(self) -> bool:
-        """True for the output of a command or a tool, False for the model's own words."""
-        return isinstance(self.sample, ev.ExecCommandOutputDelta | ev.ToolUseDelta)
+        """True for the output of work, False for the model's own words."""
+        return isinstance(self.sample, ev.WorkOutput)
 
     def text(self) -> str:
         """Everything that is kept, as text."""
@@ -61,18 +61,16 @@ class Tail(Struct, frozen=True):
 def key_of(delta: ev.Delta) -> str:
     """The key of the tail that a delta belongs to."""
     match delta:
-        case ev.ExecCommandOutputDelta():
+        case ev.WorkOutput():
             return f"{delta.item_id}/{delta.stream}"
-        case (
-            ev.AgentMessageDelta() | ev.AgentReasoningDelta() | ev.AgentReasoningRawContentDelta() | ev.ToolUseDelta()
-        ):
+        case ev.AgentMessageDelta() | ev.AgentReasoningDelta() | ev.AgentReasoningRawContentDelta():
             return f"{delta.item_id}/{delta.type}"
         case _:
             assert_never(delta)
 
 
 def content_of(delta: ev.Delta) -> str | bytes:
-    return delta.chunk if isinstance(delta, ev.ExecCommandOutputDelta) else delta.delta
+    return delta.chunk if isinstance(delta, ev.WorkOutput) else delta.delta
 
 
 def add_delta(tails: tuple[Tail, ...], delta: ev.Delta, since: int) -> tuple[Tail, ...]:

@@ -65,13 +65,7 @@ def _take(draft: Draft, news: AgentNews) -> None:
     turn = draft.facts.turn
     assert turn is not None, "news is taken only while its turn is open"  # noqa: S101  # take_output has checked
     match news:
-        case (
-            ev.AgentMessageDelta()
-            | ev.AgentReasoningDelta()
-            | ev.AgentReasoningRawContentDelta()
-            | ev.ExecCommandOutputDelta()
-            | ev.ToolUseDelta()
-        ):
+        case ev.AgentMessageDelta() | ev.AgentReasoningDelta() | ev.AgentReasoningRawContentDelta() | ev.WorkOutput():
             draft.state.tails = add_delta(draft.state.tails, news, draft.facts.seq)
             if not draft.state.keep_timer:
                 watch_tails(draft)
@@ -79,9 +73,9 @@ def _take(draft: Draft, news: AgentNews) -> None:
             _give_input(draft, turn.id)
         case StorageAwaited():
             draft.when_stored(AllStored(turn.id, draft.facts.seq))
-        case ev.ApprovalRequest():
+        case ev.ApprovalRequested():
             _ask(draft, turn.id, news)
-        case ev.ExecCommandEnd() | ev.PatchApplyEnd() | ev.McpToolCallEnd() | ev.ToolUseEnd():
+        case ev.WorkEnded() if news.kind not in ev.ONE_EVENT:
             if any(item == news.item_id for item, _ in turn.items):
                 draft.emit(news)
         case ev.ToolOutput():
@@ -106,7 +100,7 @@ def _give_input(draft: Draft, turn: TurnId) -> None:
         draft.at_once(GiveInput(turn, ()))
 
 
-def _ask(draft: Draft, turn: TurnId, request: ev.ApprovalRequest) -> None:
+def _ask(draft: Draft, turn: TurnId, request: ev.ApprovalRequested) -> None:
     """Ask people, unless a kept yes for the whole session answers the question; an event records that."""
     if (kept := draft.facts.kept_yes(request)) is not None:
         used = ev.KeptYesUsed(
@@ -120,13 +114,13 @@ def _ask(draft: Draft, turn: TurnId, request: ev.ApprovalRequest) -> None:
         answer = AnswerAgent(turn, request.approval_id, Decision.APPROVED_FOR_SESSION, outside=kept.outside)
         draft.when_stored(answer)
         return
-    if isinstance(request, ev.McpToolCallApprovalRequest) and outdated_yeses(draft.facts, request):
+    if outdated_yeses(draft.facts, request):
         request = request.model_copy(update={"changed": True})
     draft.emit(request)
     set_deadline(draft, request)
 
 
-def set_deadline(draft: Draft, request: ev.ApprovalRequest) -> None:
+def set_deadline(draft: Draft, request: ev.ApprovalRequested) -> None:
     if request.deadline_s is not None:
         draft.at_once(SetTimer(f"approval:{request.approval_id}", request.deadline_s))
 

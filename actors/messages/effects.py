@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from actors.messages.orders import AgentOrder
 from actors.vocabulary.answers import Answer
-from actors.vocabulary.events import ApprovalRequest, Delta
+from actors.vocabulary.events import ApprovalRequested, Delta
 from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, ConversationId, SubscriptionId, TurnId
 from actors.vocabulary.records import Record
 
@@ -40,7 +40,7 @@ class Slice(Struct, frozen=True, eq=False):
     live: bool = False
     lagged: bool = False
     gap: tuple[int, int] | None = None
-    pending: tuple[ApprovalRequest, ...] | None = None
+    pending: tuple[ApprovalRequested, ...] | None = None
     ts: float = 0.0
     turn: TurnId | None = None
     encoded: dict[str, bytes] = field(default_factory=dict)

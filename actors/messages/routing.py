@@ -26,7 +26,7 @@ from actors.vocabulary.answers import (
     StartedConversation,
 )
 from actors.vocabulary.errors import GreenroomError
-from actors.vocabulary.events import ApprovalRequest
+from actors.vocabulary.events import ApprovalRequested
 from actors.vocabulary.ids import Caller, ConversationId
 from actors.vocabulary.records import Head, HeadPage, ListQuery
 
@@ -141,7 +141,7 @@ class HeadChanged(Struct, frozen=True):
     """The row of a conversation that `ls` and `approvals` show has changed."""
 
     head: Head
-    pending: tuple[ApprovalRequest, ...]
+    pending: tuple[ApprovalRequested, ...]
 
 
 class ParkOffered(Struct, frozen=True):

@@ -27,7 +27,7 @@ from msgspec.structs import replace
 
 from actors.messages.conversation import SessionInput
 from actors.messages.routing import EraseRows, SessionFailed
-from actors.vocabulary.events import ApprovalRequest
+from actors.vocabulary.events import ApprovalRequested
 from actors.vocabulary.ids import Caller, ConversationId
 from actors.vocabulary.records import AT_REST, Head
 
@@ -65,7 +65,7 @@ class Entry(Struct):
     failures: list[float] = field(default_factory=list)
     failed: SessionFailed | None = None
     given_up: bool = False
-    pending: tuple[ApprovalRequest, ...] = ()
+    pending: tuple[ApprovalRequested, ...] = ()
     removal: Caller | None = None
     removers: list[Caller] = field(default_factory=list)
 

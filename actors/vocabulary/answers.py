@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from actors.vocabulary.agent_description import AgentNow
 from actors.vocabulary.conditions import ENDED, Condition, Ending, LastEnding
 from actors.vocabulary.errors import GreenroomError, Refusal
-from actors.vocabulary.events import ApprovalRequest
+from actors.vocabulary.events import ApprovalRequested
 from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
 from actors.vocabulary.items import InputItem
 from actors.vocabulary.records import Head, HeadPage
@@ -124,7 +124,7 @@ class ConversationSummary(Struct, frozen=True, kw_only=True):
     paused: Annotated[bool, Meta(description="True while queued inputs are held until somebody lets them go on.")] = (
         False
     )
-    pending: Annotated[tuple[ApprovalRequest, ...], Meta(description="Questions that wait for an answer.")] = ()
+    pending: Annotated[tuple[ApprovalRequested, ...], Meta(description="Questions that wait for an answer.")] = ()
     readers: Annotated[tuple[ReaderStatus, ...], Meta(description="Attached clients.")] = ()
     tokens: Annotated[int, Meta(description="Tokens used so far.")] = 0
     usd: Annotated[float, Meta(description="Their price in US dollars, as far as it is known.")] = 0.0
@@ -189,7 +189,7 @@ class ListChanged(Struct, frozen=True):
 
 
 class PendingApprovals(Struct, frozen=True):
-    requests: tuple[tuple[ConversationId, ApprovalRequest], ...]
+    requests: tuple[tuple[ConversationId, ApprovalRequested], ...]
 
 
 class Candidates(Struct, frozen=True):

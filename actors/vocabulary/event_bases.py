@@ -3,12 +3,11 @@
 from math import copysign, isfinite, isnan
 from pathlib import Path
 from sys import float_info
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from actors.vocabulary.ids import ApprovalId, CallId, ItemId
-from actors.vocabulary.settings import FROZEN, Decision
+from actors.vocabulary.settings import FROZEN
 
 MOST = 2**63 - 1
 LARGEST = float_info.max
@@ -62,35 +61,6 @@ class DurableEvent(BaseEvent):
 
 class AgentEvent(DurableEvent):
     """An event that an agent may emit."""
-
-
-Standing = tuple[tuple[str, ...], str]  # the same argv in the same directory; no argv: a repository's history
-LONGEST_STANDING = 16_384  # characters of a command for which a yes is kept; a longer one is asked each time
-
-
-class ApprovalRequest(AgentEvent):
-    """A question for people. Each kind declares these members itself: their order is that of the stored bytes."""
-
-    synced = headline = read_by_models = True
-    activity = "waiting for an approval"
-    if TYPE_CHECKING:
-        call_id: CallId
-        reason: str | None
-        outside_sandbox: bool | None
-        approval_id: ApprovalId
-        item_id: ItemId
-        deadline_s: float | None
-        default: Decision
-
-    @property
-    def standing(self) -> Standing | None:
-        """The key under which a yes for the whole session is kept; None if the next question is asked, too."""
-        return None
-
-    @property
-    def may_leave(self) -> bool:
-        """True if a yes means inside the sandbox, and a person may say `outside` with it."""
-        return False
 
 
 FORM_LIMITS = {  # the least and the most, as JSON Schema calls them

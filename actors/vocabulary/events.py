@@ -1,8 +1,6 @@
 """The events of a conversation: everything that is journalled and everything that is seen on a wire. A leaf.
 
-The names and members are those that Codex clients of August 2025 know; what we add (`item_id`, approvals with an id
-of their own, the model's tool calls as it made them) are further members and further types, which a dialect may leave
-out. Two families:
+A dialect says them in the words of its clients, and may leave some out. Two families:
 
 * **durable** events get a `seq` and are committed before anybody sees them;
 * **deltas** have none: they are the unfinished tail of an item, and its finished event says everything again.
@@ -11,15 +9,13 @@ All properties of a type stand on its class: in its base, where the type checker
 tables at the end of this file are computed from that, so a new type is one class here and one case in `apply`.
 """
 
-from base64 import b64encode, urlsafe_b64decode
-from collections.abc import Iterator
 from enum import StrEnum
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, TypeAdapter, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from actors.vocabulary.agent_events import (
     AgentCommand as AgentCommand,
@@ -28,39 +24,54 @@ from actors.vocabulary.agent_events import (
     AgentOptions as AgentOptions,
     AgentSession as AgentSession,
     AgentTitle as AgentTitle,
-    ApprovalOption as ApprovalOption,
-    Beyond as Beyond,
-    FurtherChange as FurtherChange,
     OptionChoice as OptionChoice,
-    Place as Place,
-    ReadsAs as ReadsAs,
-    ToolKind as ToolKind,
-    ToolUseApprovalRequest as ToolUseApprovalRequest,
-    ToolUseBegin as ToolUseBegin,
-    ToolUseDelta as ToolUseDelta,
-    ToolUseEnd as ToolUseEnd,
 )
 from actors.vocabulary.event_bases import (
-    LONGEST_STANDING,
+    FORM_LIMITS as FORM_LIMITS,
     MOST as MOST,
     AgentEvent as AgentEvent,
-    ApprovalRequest as ApprovalRequest,
+    BaseEvent as BaseEvent,
     Duration as Duration,
     DurableEvent as DurableEvent,
-    BaseEvent as BaseEvent,
     FileAdd as FileAdd,
     FileChange as FileChange,
     FileUpdate as FileUpdate,
-    FORM_LIMITS as FORM_LIMITS,
     FormField as FormField,
     FormValue as FormValue,
-    Standing as Standing,
     UpdatedFile as UpdatedFile,
     Whole as Whole,
 )
 from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, InputId, ItemId, JobId, TurnId
 from actors.vocabulary.items import ImageItem, InputItem
 from actors.vocabulary.settings import FROZEN, AbortReason, BusyPolicy, Decision, SettingChange, Settings, Task
+from actors.vocabulary.subjects import (
+    AgentCall as AgentCall,
+    ApprovalOption as ApprovalOption,
+    Beyond as Beyond,
+    CommandHint as CommandHint,
+    CommandSubject as CommandSubject,
+    FilesSubject as FilesSubject,
+    FormSubject as FormSubject,
+    FurtherChange as FurtherChange,
+    OtherSubject as OtherSubject,
+    PictureSubject as PictureSubject,
+    Place as Place,
+    QuestionSubject as QuestionSubject,
+    SearchSubject as SearchSubject,
+    ToolSort as ToolSort,
+    ToolSubject as ToolSubject,
+    WorkKind as WorkKind,
+    WorkSubject as WorkSubject,
+)
+from actors.vocabulary.work_events import (
+    ONE_EVENT as ONE_EVENT,
+    ApprovalRequested as ApprovalRequested,
+    Standing as Standing,
+    WorkBegan as WorkBegan,
+    WorkEnded as WorkEnded,
+    WorkOutput as WorkOutput,
+    WorkStatus as WorkStatus,
+)
 
 BudgetScope = Literal["turn", "conversation", "day", "home"]
 BudgetUnit = Literal["requests", "tool_calls", "minutes", "tokens", "usd", "repetitions"]
@@ -478,124 +489,7 @@ class ToolOutput(AgentEvent):
     pictures: tuple[ImageItem, ...] = Field((), description="Pictures that the model gets after it.")
 
 
-# --- commands and patches --------------------------------------------------------------
-
-
-class ExecApprovalRequest(ApprovalRequest):
-    type: Literal["exec_approval_request"] = "exec_approval_request"
-    call_id: CallId = Field(description="The call that waits.")
-    command: tuple[str, ...] = Field(description="What would run.")
-    cwd: Path = Field(description="Where.")
-    reason: str | None = Field(None, description="Why it is asked: the model's justification, or ours.")
-    approval_id: ApprovalId = Field(ApprovalId(""), description="Answer under this id.")
-    item_id: ItemId = Field(ItemId(""), description="The command's item id.")
-    retry: bool = Field(False, description="It ran in the sandbox and failed; may it run again without?")
-    outside_sandbox: bool | None = Field(
-        None, description="Whether it would run outside the sandbox; null in histories of before 0.2, where it did."
-    )
-    deadline_s: float | None = Field(None, description="Seconds until it is answered by default.")
-    default: Literal[Decision.DENIED, Decision.ABORT] = Field(Decision.DENIED, description="That answer.")
-    history_of: Path | None = Field(
-        None,
-        description="The repository whose history it may change, inside the sandbox: commits, branches and index, "
-        "never hooks or configuration. An approval for the session is for all such commands there. Null: none.",
-    )
-    background: Literal["turn", "conversation"] | None = Field(
-        None,
-        description="It would run in the background, until its turn or its conversation is over, and may be written "
-        "to without another question. Null: it runs while the model waits.",
-    )
-    inside_or_outside: bool = Field(
-        False,
-        description="A yes runs it in the sandbox; a yes with `outside` runs it without. False: `outside_sandbox` "
-        "says what a yes means.",
-    )
-    failed: str = Field("", description="Of a retry: how it failed in the sandbox. Empty: nobody has said.")
-
-    @property
-    def standing(self) -> Standing | None:
-        if self.history_of is not None:
-            return (), str(self.history_of)  # no command is empty, so nothing else is meant by it
-        if sum(map(len, self.command)) > LONGEST_STANDING:
-            return None
-        # No directory has a NUL: those are other permissions. A yes to a question about inside is none for outside.
-        return self.command, "\0".join((str(self.cwd), *self._circumstances))
-
-    @property
-    def _circumstances(self) -> Iterator[str]:
-        if self.background is not None:
-            yield self.background
-        if self.inside_or_outside:
-            yield "inside"
-
-    @property
-    def may_leave(self) -> bool:
-        return self.inside_or_outside
-
-
-class ApplyPatchApprovalRequest(ApprovalRequest):
-    type: Literal["apply_patch_approval_request"] = "apply_patch_approval_request"
-    call_id: CallId = Field(description="The call that waits.")
-    changes: dict[str, FileChange] = Field(description="Absolute path → what would become of the file.")
-    reason: str | None = Field(None, description="Why it is asked.")
-    grant_root: Path | None = Field(None, description="A directory that would become writable.")
-    outside_sandbox: bool | None = Field(
-        None, description="Whether it writes what a command in the sandbox could not; null where nobody said."
-    )
-    obeyed_by: tuple[str, ...] = Field(
-        (), description="Agents, editors and shells of the person that would obey one of the files without asking."
-    )
-    approval_id: ApprovalId = Field(ApprovalId(""), description="Answer under this id.")
-    item_id: ItemId = Field(ItemId(""), description="The patch's item id.")
-    deadline_s: float | None = Field(None, description="Seconds until it is answered by default.")
-    default: Literal[Decision.DENIED, Decision.ABORT] = Field(Decision.DENIED, description="That answer.")
-
-
-class McpToolCallApprovalRequest(ApprovalRequest):
-    """May a tool of an MCP server be called? Servers run outside of every sandbox."""
-
-    type: Literal["mcp_tool_call_approval_request"] = "mcp_tool_call_approval_request"
-    call_id: CallId = Field(description="The call that waits.")
-    server: str = Field(description="The server, by its name in the config.")
-    tool: str = Field(description="Its tool.")
-    arguments: str = Field("", description="The arguments as JSON, the middle of a long text left out.")
-    reason: str | None = Field(None, description="Why it is asked.")
-    outside_sandbox: bool | None = Field(True, description="Always: servers run outside the sandbox.")
-    approval_id: ApprovalId = Field(ApprovalId(""), description="Answer under this id.")
-    item_id: ItemId = Field(ItemId(""), description="The call's item id.")
-    deadline_s: float | None = Field(None, description="Seconds until it is answered by default.")
-    default: Literal[Decision.DENIED, Decision.ABORT] = Field(Decision.DENIED, description="That answer.")
-    fingerprint: str = Field(
-        "",
-        description="Of the tool as its server lists it, and of the program or address that the server is. A yes for "
-        "the session ends when it changes. Empty, as in older histories: such a yes is not kept.",
-    )
-    changed: bool = Field(
-        False, description="The tool or its server has changed since a yes for the session, which ends with this."
-    )
-
-    @property
-    def standing(self) -> Standing | None:
-        # No command: those stand for a directory, which has a name.
-        return (("mcp", self.server, self.tool, self.fingerprint), "") if self.fingerprint else None
-
-
-class ElicitationApprovalRequest(ApprovalRequest):
-    """A question of an MCP server, in the middle of a call. Approved: accepted, with what it was told."""
-
-    type: Literal["elicitation_approval_request"] = "elicitation_approval_request"
-    call_id: CallId = Field(description="The call that waits.")
-    server: str = Field(description="The server that asks, by its name in the config.")
-    message: str = Field(description="Its question.")
-    fields: tuple[str, ...] = Field((), description="What it wants to be told, a line each, with what is sent.")
-    form: tuple[FormField, ...] = Field((), description="The same for programs.")
-    url: str | None = Field(None, description="The page that it wants the person to visit; we never open it.")
-    reason: str | None = Field(None, description="Why it is asked.")
-    outside_sandbox: bool | None = Field(None, description="Says nothing: nothing runs.")
-    approval_id: ApprovalId = Field(ApprovalId(""), description="Answer under this id.")
-    item_id: ItemId = Field(ItemId(""), description="The question's own item id.")
-    deadline_s: float | None = Field(None, description="Seconds until it is answered by default.")
-    default: Literal[Decision.DENIED, Decision.ABORT] = Field(Decision.DENIED, description="That answer.")
+# --- questions, jobs, plans --------------------------------------------------------------
 
 
 class ApprovalResolved(DurableEvent):
@@ -626,108 +520,6 @@ class KeptYesUsed(DurableEvent):
     outside: bool = Field(False, description="The yes was to run it outside the sandbox.")
 
 
-class ReadCommand(BaseModel):
-    model_config = FROZEN
-    cmd: str = Field(description="The command.")
-    name: str = Field(description="The file's name.")
-
-
-class ListFilesCommand(BaseModel):
-    model_config = FROZEN
-    cmd: str = Field(description="The command.")
-    path: str | None = Field(None, description="Where.")
-
-
-class SearchCommand(BaseModel):
-    model_config = FROZEN
-    cmd: str = Field(description="The command.")
-    query: str | None = Field(None, description="What for.")
-    path: str | None = Field(None, description="Where.")
-
-
-class FormatCommand(BaseModel):
-    model_config = FROZEN
-    cmd: str = Field(description="The command.")
-    tool: str | None = Field(None, description="The formatter.")
-    targets: tuple[str, ...] | None = Field(None, description="What it formats.")
-
-
-class PlainCommand(BaseModel):
-    model_config = FROZEN
-    cmd: str = Field(description="The command.")
-
-
-ParsedCommand = (
-    dict[Literal["Read"], ReadCommand]
-    | dict[Literal["ListFiles"], ListFilesCommand]
-    | dict[Literal["Search"], SearchCommand]
-    | dict[Literal["Format"], FormatCommand]
-    | dict[Literal["Test", "Lint", "Noop", "Unknown"], PlainCommand]
-)
-
-
-class ExecCommandBegin(AgentEvent):
-    type: Literal["exec_command_begin"] = "exec_command_begin"
-    call_id: CallId = Field(description="The call that runs.")
-    command: tuple[str, ...] = Field(description="What runs.")
-    cwd: Path = Field(description="Where.")
-    parsed_cmd: tuple[ParsedCommand, ...] = Field((), description="A hint for display.")
-    item_id: ItemId = Field(ItemId(""), description="The command's item id.")
-    tool: str = Field("", description="The tool that looks at files without a program; empty: a program runs.")
-
-
-def _read_bytes(value: Any) -> Any:
-    """Codex wrote a chunk as a list of byte numbers until September 2025, and as base64 since; either alphabet."""
-    if isinstance(value, list):
-        return bytes(value)
-    return urlsafe_b64decode(value.replace("+", "-").replace("/", "_")) if isinstance(value, str) else value
-
-
-def _write_base64(value: bytes) -> str:
-    """The ordinary alphabet: pydantic's own is the one for addresses, which other decoders misread."""
-    return b64encode(value).decode()
-
-
-class ExecCommandOutputDelta(BaseEvent):
-    type: Literal["exec_command_output_delta"] = "exec_command_output_delta"
-    call_id: CallId = Field(description="The call that runs.")
-    stream: Literal["stdout", "stderr"] = Field(description="Which of its streams.")
-    chunk: Annotated[
-        bytes,
-        BeforeValidator(_read_bytes),
-        PlainSerializer(_write_base64, when_used="json"),
-        WithJsonSchema({"type": "string", "contentEncoding": "base64"}),
-    ] = Field(description="What it wrote, in base64.")
-    item_id: ItemId = Field(ItemId(""), description="The command's item id.")
-
-
-class ExecCommandEnd(AgentEvent):
-    read_by_models = True
-    activity = "thinking"
-    type: Literal["exec_command_end"] = "exec_command_end"
-    call_id: CallId = Field(description="The call that ran.")
-    stdout: str = Field("", description="What it wrote, head and tail kept.")
-    stderr: str = Field("", description="What it wrote to stderr, head and tail kept.")
-    exit_code: Whole = Field(description="Its exit status; -1 where it has none of its own.")
-    duration: Duration = Field(Duration(), description="How long it ran.")
-    item_id: ItemId = Field(ItemId(""), description="The command's item id.")
-    cut: AbortReason | None = Field(None, description="How the turn ended, where that cut the command short.")
-
-
-class WebSearchEnd(AgentEvent):
-    """The model's provider has searched the web for it."""
-
-    read_by_models = True
-    activity = "thinking"
-    type: Literal["web_search_end"] = "web_search_end"
-    call_id: CallId = Field(description="The provider's id of the search.")
-    query: str = Field("", description="What was searched for, or the page that was opened; empty where unknown.")
-    item_id: ItemId = Field(ItemId(""), description="The search's item id.")
-    wire: Literal["responses", "messages"] = Field("responses", description="The wire that it came on.")
-    model: str = Field("", description="The model that searched.")
-    kept: str = Field("", description="The provider's own items, a JSON list, which go back with later requests.")
-
-
 class JobStarted(AgentEvent):
     """A command went into the background. A `job_ended` with its id follows, maybe after the turn."""
 
@@ -753,34 +545,6 @@ class JobEnded(DurableEvent):
     by: str = Field("", description="The client that ended it, or the model.")
 
 
-class ViewImageToolCall(AgentEvent):
-    """The model looks at a picture in a file."""
-
-    type: Literal["view_image_tool_call"] = "view_image_tool_call"
-    call_id: CallId = Field(description="The call.")
-    path: Path = Field(description="The file.")
-    item_id: ItemId = Field(ItemId(""), description="The call's item id.")
-
-
-class PatchApplyBegin(AgentEvent):
-    activity = "applying a patch"
-    type: Literal["patch_apply_begin"] = "patch_apply_begin"
-    call_id: CallId = Field(description="The call that is applied.")
-    auto_approved: bool = Field(description="True when nobody was asked.")
-    changes: dict[str, FileChange] = Field(description="Absolute path → what becomes of the file.")
-    item_id: ItemId = Field(ItemId(""), description="The patch's item id.")
-
-
-class PatchApplyEnd(AgentEvent):
-    activity = "thinking"
-    type: Literal["patch_apply_end"] = "patch_apply_end"
-    call_id: CallId = Field(description="The call that was applied.")
-    stdout: str = Field("", description="What was done.")
-    stderr: str = Field("", description="What went wrong.")
-    success: bool = Field(description="All of it, or nothing.")
-    item_id: ItemId = Field(ItemId(""), description="The patch's item id.")
-
-
 class TurnDiff(AgentEvent):
     type: Literal["turn_diff"] = "turn_diff"
     unified_diff: str = Field(description="All that patches changed in this turn, git style.")
@@ -793,40 +557,10 @@ class PlanUpdate(AgentEvent):
     item_id: ItemId = Field(ItemId(""), description="The plan's item id.")
 
 
-# --- tools of MCP servers --------------------------------------------------------------
-
-
-class McpInvocation(BaseModel):
-    model_config = FROZEN
-    server: str = Field(description="The server asked.")
-    tool: str = Field(description="Its tool.")
-    arguments: Any = Field(None, description="The arguments.")
-
-
-class McpToolCallBegin(AgentEvent):
-    activity = "using a tool of an MCP server"
-    type: Literal["mcp_tool_call_begin"] = "mcp_tool_call_begin"
-    call_id: CallId = Field(description="The call.")
-    invocation: McpInvocation = Field(description="What is called.")
-    item_id: ItemId = Field(ItemId(""), description="The call's item id.")
-
-
-class McpToolCallEnd(AgentEvent):
-    activity = "thinking"
-    type: Literal["mcp_tool_call_end"] = "mcp_tool_call_end"
-    call_id: CallId = Field(description="The call.")
-    invocation: McpInvocation = Field(description="What was called.")
-    duration: Duration = Field(Duration(), description="How long it took.")
-    result: dict[Literal["Ok"], dict[str, Any]] | dict[Literal["Err"], str] = Field(description="How it went.")
-    item_id: ItemId = Field(ItemId(""), description="The call's item id.")
-
-
 # --- tables of the classes -------------------------------------------------------------
 
 
-Delta = (
-    AgentMessageDelta | AgentReasoningDelta | AgentReasoningRawContentDelta | ExecCommandOutputDelta | ToolUseDelta
-)
+Delta = AgentMessageDelta | AgentReasoningDelta | AgentReasoningRawContentDelta | WorkOutput
 
 
 def type_of(kind: type[BaseEvent]) -> str:
@@ -847,17 +581,17 @@ DURABLE_EVENTS = kinds_of(DurableEvent)
 DELTAS: tuple[type[Delta], ...] = get_args(Delta)
 EVENTS: tuple[type[BaseEvent], ...] = (*DURABLE_EVENTS, *DELTAS)
 
-APPROVAL_REQUESTS = frozenset(map(type_of, kinds_of(ApprovalRequest)))
+APPROVAL_REQUESTED = type_of(ApprovalRequested)
+APPROVAL_RESOLVED = type_of(ApprovalResolved)
+USER_MESSAGE = type_of(UserMessage)
 TERMINAL = frozenset(type_of(kind) for kind in DURABLE_EVENTS if kind.terminal)
 READ_BY_MODELS = frozenset(type_of(kind) for kind in DURABLE_EVENTS if kind.read_by_models)
 ACTIVITIES = {type_of(kind): kind.activity for kind in EVENTS if kind.activity}
 
 if TYPE_CHECKING:
-    AnyApprovalRequest = ApprovalRequest
     AnyDurableEvent = DurableEvent
     AnyEvent = DurableEvent | Delta
 else:  # pydantic reads a family as the union of its members
-    AnyApprovalRequest = reduce(or_, kinds_of(ApprovalRequest))
     AnyDurableEvent = Annotated[reduce(or_, DURABLE_EVENTS), Field(discriminator="type")]
     AnyEvent = Annotated[reduce(or_, EVENTS), Field(discriminator="type")]
 

@@ -67,8 +67,10 @@ def spent_on(event: ev.DurableEvent) -> Spent | None:
     match event:
         case ev.TokenCount():
             return _counted_amounts(event) if event.counted else _uncounted_amounts(event)
-        case ev.ToolCall() | ev.ToolUseBegin():
+        case ev.ToolCall():
             return _A_CALL
+        case ev.WorkBegan():  # our own agent's work has its `tool_call`
+            return None if event.agent_call is None else _A_CALL
         case ev.CallsLeft():
             return Spent(tool_calls=-_clamp(event.count))
         case ev.ModelRequested():

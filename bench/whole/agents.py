@@ -69,7 +69,7 @@ class OutputReader:
 
     def _take(self, message: Message) -> None:
         for envelope in message["params"].get("events", ()):
-            if envelope["event"]["type"] == "tool_use_delta":
+            if envelope["event"]["type"] == "work_output":
                 self.characters += len(envelope["event"]["delta"])
             elif envelope["event"]["type"] == "task_complete":
                 self.done.set()

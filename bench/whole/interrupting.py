@@ -24,7 +24,7 @@ def running(stage: DaemonAndModel, count: int) -> list[str]:
         follower.attach(caller)
         caller.send(follower.conversation, COMMAND)
     for follower in followers:
-        follower.wait_type("exec_command_begin")
+        follower.wait_type("work_began")
     return made
 
 
@@ -35,7 +35,7 @@ def interrupts_ms(stage: DaemonAndModel, rounds: int) -> list[float]:
     follower.attach(stage.caller)
     for number in range(rounds):
         stage.caller.send(conversation, COMMAND)
-        follower.wait_type("exec_command_begin", number + 1)
+        follower.wait_type("work_began", number + 1)
         began = time.perf_counter()
         ended = stage.caller.call("conversation/interrupt", conversation=conversation)
         times.append((time.perf_counter() - began) * 1e3)

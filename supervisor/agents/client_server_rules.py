@@ -26,7 +26,7 @@ NAME = 100  # characters of a server's name that are shown
 LONGEST = 4096  # characters of a command: a person reads it
 HASH = 8  # characters that tell one set of servers in a turn from another
 
-AskPerson = Callable[[ev.ApprovalRequest], Awaitable[ApprovalAnswer]]
+AskPerson = Callable[[ev.ApprovalRequested], Awaitable[ApprovalAnswer]]
 
 
 def usable_servers(
@@ -146,16 +146,16 @@ async def settle(
     return f"{_server_names(servers)} that a client gives: refused{because}; the turn goes on without"
 
 
-def question(servers: Sequence[GivenServer], asked: QuestionContext) -> ev.ToolUseApprovalRequest:
+def question(servers: Sequence[GivenServer], asked: QuestionContext) -> ev.ApprovalRequested:
     """Build the question. Its item is the same in a later life of the turn."""
     facts = _storable(json.dumps([_asked_about(server) for server in servers], ensure_ascii=False))
     mark = sha256(facts.encode()).hexdigest()[:HASH]
-    return ev.ToolUseApprovalRequest(
+    title = f"start {_server_names(servers)} that a client gives this conversation, outside the sandbox"
+    return ev.ApprovalRequested(
         call_id=CallId(f"mcp-servers-{mark}"),
         agent=OURSELVES,
-        title=f"start {_server_names(servers)} that a client gives this conversation, outside the sandbox",
-        kind="execute",
-        arguments=facts,
+        subject=ev.CommandSubject(),
+        agent_call=ev.AgentCall(title=title, sort="execute", arguments=facts),
         reason="a yes holds until the client gives others or the daemon ends; their tools are other questions",
         outside_sandbox=True,
         approval_id=asked.approval(),

@@ -13,7 +13,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ItemId
 from actors.vocabulary.items import ImageItem, LocalImageItem
 from supervisor.agents.gauge import PICTURE_BYTES
-from supervisor.agents.tool_lines import line_of_use
+from supervisor.agents.tool_lines import changes_in, line_of_work
 
 FILES = 20  # named after a compaction: those opened last
 AROUND = 60  # bytes of a wire around each item
@@ -23,7 +23,7 @@ TYPES = frozenset(
     ev.type_of(kind)
     for kind in (
         *(ev.TaskStarted, ev.UserMessage, ev.AgentMessage, ev.ModelReasoning, ev.ToolCall, ev.ToolOutput),
-        *(ev.PlanUpdate, ev.PatchApplyBegin, ev.ExecCommandBegin, ev.Compacted, ev.ToolUseEnd),
+        *(ev.PlanUpdate, ev.WorkBegan, ev.WorkEnded, ev.Compacted),
     )
 )
 
@@ -64,14 +64,12 @@ class HistoryOutline(Struct):
         match event:
             case ev.PlanUpdate():
                 self.plan = event.plan
-            case ev.PatchApplyBegin():
-                self._note_files(event.changes)
-            case ev.ExecCommandBegin():
-                self._note_files(_read_by(event))
+            case ev.WorkBegan(agent_call=None) | ev.WorkEnded(agent_call=ev.AgentCall()):
+                self._note_files(_files_in(event.subject))
+            case ev.WorkBegan() | ev.WorkEnded():
+                return  # our own work is known as it begins, and that of a third-party agent as it ends
             case ev.ToolCall():
                 self._note_files(_named_in(event))
-            case ev.ToolUseEnd():
-                self._note_files(event.changes)
             case _:
                 pass
         if self._begins_a_step(event):
@@ -108,7 +106,7 @@ class HistoryOutline(Struct):
                 self._last = type(event)
                 if isinstance(event, ev.ToolCall):
                     self._open.add(event.item_id)
-            case ev.ToolUseEnd():
+            case ev.WorkEnded():
                 step.answered = True
                 self._last = ev.ToolOutput  # a step may begin after it, as after an output of our own tools
             case ev.ToolOutput():
@@ -142,19 +140,20 @@ def weight_of(event: ev.DurableEvent) -> int:
             return AROUND + len(event.name) + len(event.arguments.encode(errors="replace"))
         case ev.ToolOutput():
             return AROUND + len(event.output.encode(errors="replace")) + PICTURE_BYTES * len(event.pictures)
-        case ev.ToolUseEnd():
-            return AROUND + len(line_of_use(event).encode(errors="replace"))
+        case ev.WorkEnded() if event.agent_call is not None:
+            return AROUND + len(line_of_work(event).encode(errors="replace"))
         case ev.ModelReasoning():
             return AROUND + sum(map(len, event.summary)) + len(event.encrypted_content or "")
         case _:
             return 0
 
 
-def _read_by(event: ev.ExecCommandBegin) -> Iterator[str]:
-    for parsed in event.parsed_cmd:
-        for read in parsed.values():
-            if isinstance(read, ev.ReadCommand):
-                yield read.name
+def _files_in(subject: ev.WorkSubject | None) -> Iterator[str]:
+    """Name the files that are changed, and those that a command reads."""
+    yield from changes_in(subject)
+    for hint in subject.hints if isinstance(subject, ev.CommandSubject) else ():
+        if hint.purpose == "reads" and hint.name is not None:
+            yield hint.name
 
 
 def _named_in(call: ev.ToolCall) -> Iterator[str]:

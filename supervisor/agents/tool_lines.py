@@ -1,4 +1,6 @@
-"""Lines that tell an agent of the tools that another agent used. Pure."""
+"""Lines that tell an agent of the work of another agent. Pure."""
+
+from collections.abc import Mapping
 
 from actors.vocabulary import events as ev
 
@@ -6,15 +8,29 @@ LENGTH = 300  # characters of an action: a line is only a reminder
 FILES = 5  # named in a line
 
 
-def line_of_use(use: ev.ToolUseEnd) -> str:
-    """Describe a tool use of a third-party agent."""
-    did = line_of_command(use.command) or use.title or use.kind
-    named = [*use.changes, *(str(place.path) for place in use.places if str(place.path) not in use.changes)]
+def line_of_work(ended: ev.WorkEnded) -> str:
+    """Describe the work of a third-party agent."""
+    did = line_of_action(ended.subject, ended.agent_call)
+    changes = changes_in(ended.subject)
+    places = [str(place.path) for place in ended.agent_call.places] if ended.agent_call else []
+    named = [*changes, *(place for place in places if place not in changes)]
     about = [name for name in named[:FILES] if name not in did]
     more = f" and {len(named) - FILES} more" if len(named) > FILES else ""
     files = f"({', '.join(about)}{more})" if about else ""
-    status = f"exit status {use.exit_code}" if use.exit_code else use.status
+    status = f"exit status {ended.exit_code}" if ended.exit_code else ended.status
     return f"{_in_one_line(did)} {_in_one_line(files)}".rstrip() + f": {status}"
+
+
+def line_of_action(subject: ev.WorkSubject | ev.FormSubject | None, call: ev.AgentCall | None) -> str:
+    """Return the command, or else the agent's own words for the call."""
+    command = line_of_command(subject.command) if isinstance(subject, ev.CommandSubject) else ""
+    words = call or ev.AgentCall()
+    return command or words.title or words.sort
+
+
+def changes_in(subject: ev.WorkSubject | None) -> Mapping[str, ev.FileChange]:
+    """Return the changes of files that the subject shows."""
+    return subject.changes if isinstance(subject, ev.CommandSubject | ev.FilesSubject) else {}
 
 
 def line_of_command(command: tuple[str, ...]) -> str:

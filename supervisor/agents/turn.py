@@ -22,7 +22,7 @@ from actors.messages.orders import (
     TurnEnded,
     UseSettings,
 )
-from actors.vocabulary.events import ApprovalRequest, DurableEvent, FormValue
+from actors.vocabulary.events import ApprovalRequested, DurableEvent, FormValue
 from actors.vocabulary.ids import ApprovalId, ItemId
 from actors.vocabulary.settings import Decision
 from supervisor.agents.output_batcher import OutputBatcher
@@ -83,7 +83,7 @@ class Turn:
         self._items += 1
         return ItemId(f"{self.order.turn}.{self.order.seq}.{self._items}")
 
-    async def ask(self, request: ApprovalRequest, *, resumable: bool = True) -> ApprovalAnswer:
+    async def ask(self, request: ApprovalRequested, *, resumable: bool = True) -> ApprovalAnswer:
         """Ask, and return the answer. The future is registered first, so that no answer can be too fast.
 
         Not `resumable`: something is under way that waits for the answer, so the turn can't be ended meanwhile.

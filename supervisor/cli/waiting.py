@@ -112,7 +112,7 @@ class _Target:
             if self.is_reached and self._until != "idle":
                 return  # the answer is known: this turn has ended, or asks
             self.ending.take(body)
-            self._asks = self._asks or approval_text.is_approval_request(body)
+            self._asks = self._asks or body["type"] == approval_text.QUESTION
             self._ended = self._ended or (self._until != "idle" and self.ending.ending is not None)
         self._ended = self._ended or (self._until == "idle" and not self.ending.is_open)
 

@@ -32,7 +32,7 @@ from actors.runtime.clock import LoopClock
 from actors.runtime.shared import SharedThread, call_on_loop
 from actors.vocabulary.budget_raises import Raise, in_force
 from actors.vocabulary.errors import ConfigError, GreenroomError, MailboxFull
-from actors.vocabulary.events import APPROVAL_REQUESTS, JobEnded
+from actors.vocabulary.events import APPROVAL_REQUESTED, JobEnded
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
 from actors.vocabulary.records import Append, Record
 from supervisor.agents.backend import Backend
@@ -283,7 +283,7 @@ class Engine:
         self.indexing.note_news()
         for append in appends:
             for record in append.records:
-                if record.type in APPROVAL_REQUESTS:
+                if record.type == APPROVAL_REQUESTED:
                     call_on_loop(self.loop.loop, self._notify_of_question, record)
 
     def _notify_of_question(self, record: Record) -> None:

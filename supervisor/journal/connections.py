@@ -12,6 +12,7 @@ from actors.vocabulary.events import BackgroundEvent
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Page, Record
 from actors.vocabulary.shortening import outline
+from supervisor.journal.old_events import read_record
 from supervisor.journal.rows import GET_EVENTS, GET_EVENTS_BACK, GET_PLACE, GET_RANGE
 from supervisor.journal.schema import reader
 
@@ -109,7 +110,7 @@ def _records(
     size = 0
     with closing(db.execute(query, parameters)) as rows:
         for row in rows:
-            record = Record(*row[:5]) if row[4] is not None else _shortened_record(db, row, whole_bytes)
+            record = read_record(Record(*row[:5]) if row[4] is not None else _shortened_record(db, row, whole_bytes))
             size += len(record.body)
             if records and size > max_bytes:
                 break

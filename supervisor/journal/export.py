@@ -17,6 +17,7 @@ from actors.vocabulary.conditions import Condition, LastEnding
 from actors.vocabulary.errors import InvalidInput, UnknownConversation
 from actors.vocabulary.ids import ConversationId, TurnId
 from actors.vocabulary.records import Head, Record
+from supervisor.journal.old_events import read_record
 from supervisor.journal.store import SqliteJournal
 
 FORMAT = 1
@@ -182,7 +183,8 @@ def _record(number: int, line: str | bytes) -> Record:
         body = _line(event.body).encode()
     except ValueError as error:  # NaN and the like, which Python reads and JSON does not have
         raise InvalidInput(f"line {number}: body: {error}", line=number) from None
-    return Record(event.seq, event.ts, None if event.turn is None else TurnId(event.turn), event.type, body)
+    turn = None if event.turn is None else TurnId(event.turn)
+    return read_record(Record(event.seq, event.ts, turn, event.type, body))
 
 
 def head_of(exported: ExportedHead) -> Head:

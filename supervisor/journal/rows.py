@@ -6,6 +6,7 @@ from typing import Any
 from actors.vocabulary.conditions import Condition
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Head, KeptText, Record
+from supervisor.journal.old_events import read_head, read_text
 
 Row = tuple[str | int | float | bytes | None, ...]
 
@@ -95,11 +96,11 @@ def head_row(key: int, head: Head) -> Row:
 
 def get_head(db: sqlite3.Connection, conversation: ConversationId) -> Head | None:
     row = db.execute(GET_HEAD, (conversation,)).fetchone()
-    return None if row is None else _head(row)
+    return None if row is None else read_head(_head(row))
 
 
 def get_kept(db: sqlite3.Connection, conversation: ConversationId) -> tuple[KeptText, ...]:
-    return tuple(KeptText(*row) for row in db.execute(GET_KEPT, (conversation,)))
+    return tuple(read_text(KeptText(*row)) for row in db.execute(GET_KEPT, (conversation,)))
 
 
 def get_row(db: sqlite3.Connection, conversation: ConversationId) -> Head | None:

@@ -7,6 +7,8 @@ long as it is in the journal, under the same number, no number up to it was give
 import sqlite3
 from pathlib import Path
 
+from actors.vocabulary import events as ev
+from supervisor.journal.old_events import OLD_SEARCHED_EVENTS
 from supervisor.journal.schema import BUSY_TIMEOUT_S
 
 VERSION = 1
@@ -31,29 +33,31 @@ TABLES = (
 )
 
 # The kind of each event that is read, and its text. SQLite decodes the bodies, because it releases the GIL meanwhile.
-SEARCHED_EVENTS = {
-    "user_message": (
+_SEARCHED: dict[type[ev.DurableEvent], tuple[str, str]] = {
+    ev.UserMessage: (
         "user",
         "CASE coalesce(json_extract(body, '$.kind'), 'plain') WHEN 'plain' THEN json_extract(body, '$.message') END",
     ),
-    "agent_message": ("agent", "json_extract(body, '$.message')"),
-    "agent_reasoning": ("reasoning", "json_extract(body, '$.text')"),
-    "exec_command_begin": ("command", "(SELECT group_concat(value, ' ') FROM json_each(body, '$.command'))"),
-    "exec_command_end": (
-        "output",
-        "coalesce(json_extract(body, '$.stdout'), '') || char(10) || coalesce(json_extract(body, '$.stderr'), '')",
-    ),
-    "tool_use_begin": (
+    ev.AgentMessage: ("agent", "json_extract(body, '$.message')"),
+    ev.AgentReasoning: ("reasoning", "json_extract(body, '$.text')"),
+    ev.WorkBegan: (
         "command",
         (
-            "coalesce((SELECT group_concat(value, ' ') FROM json_each(body, '$.command')), "
-            "json_extract(body, '$.title'))"
+            "coalesce((SELECT group_concat(value, ' ') FROM json_each(body, '$.subject.command')), "
+            "json_extract(body, '$.agent_call.title'))"
         ),
     ),
-    "tool_use_end": ("output", "json_extract(body, '$.output')"),
-    "session_configured": ("name", "json_extract(body, '$.name')"),
-    "conversation_renamed": ("name", "json_extract(body, '$.name')"),
+    ev.WorkEnded: (
+        "output",
+        (
+            "CASE WHEN json_extract(body, '$.kind') = 'command' OR json_extract(body, '$.agent_call') IS NOT NULL "
+            "THEN json_extract(body, '$.output') || char(10) || json_extract(body, '$.errors') END"
+        ),
+    ),
+    ev.SessionConfigured: ("name", "json_extract(body, '$.name')"),
+    ev.ConversationRenamed: ("name", "json_extract(body, '$.name')"),
 }
+SEARCHED_EVENTS = {**{ev.type_of(kind): texts for kind, texts in _SEARCHED.items()}, **OLD_SEARCHED_EVENTS}
 KINDS = " ".join(f"WHEN '{type_}' THEN '{kind}'" for type_, (kind, _) in SEARCHED_EVENTS.items())
 TEXTS = " ".join(f"WHEN '{type_}' THEN {text}" for type_, (_, text) in SEARCHED_EVENTS.items())
 TYPES = ", ".join(f"'{type_}'" for type_ in SEARCHED_EVENTS)

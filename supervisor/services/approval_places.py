@@ -3,7 +3,7 @@
 import json
 
 from actors.messages.ports import Journal
-from actors.vocabulary.events import APPROVAL_REQUESTS
+from actors.vocabulary.events import APPROVAL_REQUESTED
 from actors.vocabulary.ids import ApprovalId, ConversationId
 
 PAGE = 64
@@ -20,7 +20,7 @@ def find_request(journal: Journal, conversation: ConversationId, approval: Appro
         if page is None:
             return None
         for record in reversed(page.records):
-            if record.type in APPROVAL_REQUESTS and json.loads(record.body)["approval_id"] == approval:
+            if record.type == APPROVAL_REQUESTED and json.loads(record.body)["approval_id"] == approval:
                 return record.seq, record.ts
         if page.first_seq > start:
             return None

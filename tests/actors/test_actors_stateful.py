@@ -47,6 +47,7 @@ from tests.fakes.daemon import SETTINGS, StagedDaemon
 from tests.fakes.journal import FakeJournal
 from tests.fakes.outbox import FakeOutbox
 from tests.fakes.stage import Stage
+from tests.support.work import command_asked, command_began, command_ended
 
 CONVERSATIONS = tuple(ConversationId(f"{letter * 4}-0001") for letter in "abcd")
 EDITORS = ("one", "two", "three")
@@ -340,8 +341,8 @@ class World:
             (ev.AgentMessage(message="hello", item_id=item),),
         )
         command = (
-            (ev.ExecCommandBegin(call_id=call, command=("make",), cwd=SETTINGS.cwd, item_id=item),),
-            (ev.ExecCommandEnd(call_id=call, exit_code=0, item_id=item),),
+            (command_began("make", call=call, item=item),),
+            (command_ended(call=call, item=item),),
         )
         match number:
             case 0:
@@ -351,9 +352,7 @@ class World:
             case 2:
                 approval = ApprovalId(f"a-{item}")
                 self._questions = [*self._questions[-20:], (conversation, approval)]
-                asked = ev.ExecApprovalRequest(
-                    call_id=call, command=("make",), cwd=SETTINGS.cwd, approval_id=approval, item_id=item
-                )
+                asked = command_asked("make", call=call, approval=approval).model_copy(update={"item_id": item})
                 return ((asked,), *command, Completed("made"))
             case 3:
                 return (*command, *message, Completed("hello"))

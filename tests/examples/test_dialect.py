@@ -63,7 +63,7 @@ def test_a_turn_is_stopped_while_another_request_waits_for_its_end(terminal: Ter
     terminal.write("watch tea")
     assert terminal.line() == "watching"
     terminal.write("say tea run sleep 100")
-    while not terminal.line().endswith("exec_command_begin"):
+    while not terminal.line().endswith("work_began"):
         pass
     terminal.write("stop tea")
     seen: list[str] = []

@@ -154,7 +154,7 @@ class FakeAgents:
 
 def _awaits(news: AgentNews) -> ApprovalId | str | None:
     match news:
-        case ev.ExecApprovalRequest() | ev.ApplyPatchApprovalRequest():
+        case ev.ApprovalRequested():
             return news.approval_id
         case InputWanted():
             return "input"

@@ -8,7 +8,7 @@ from tests.faults.caller import Message
 VOICES = {"user_message_chunk": "user", "agent_message_chunk": "agent"}
 CALLS = ("tool_call", "tool_call_update")
 OVER = frozenset({"completed", "failed"})
-BEGINS_CALL = frozenset({"exec_command_begin", "exec_approval_request"})
+BEGINS_CALL = frozenset({"work_began", "approval_requested"})
 MARK = "§"  # begins all that the model says, and nothing that the daemon says
 
 
@@ -100,9 +100,9 @@ def _stored(history: Sequence[Message]) -> Iterator[tuple[str, tuple[int, Item]]
                 yield event["item_id"], (seq, Item("user", event["message"]))
             case "agent_message":
                 yield event["item_id"], (seq, Item("agent", event["message"], [event.get("cut") or ""]))
-            case "exec_command_end":
+            case "work_ended":
                 calls[event["item_id"]][1].ends.append("failed" if event["exit_code"] else "completed")
-            case "exec_approval_request" if event["retry"]:
+            case "approval_requested" if event["retry"]:
                 calls[event["item_id"]][1].most += 1
             case kind if kind in BEGINS_CALL and event["item_id"] not in calls:
                 calls[event["item_id"]] = (seq, Item("call"))

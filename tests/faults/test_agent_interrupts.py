@@ -48,14 +48,14 @@ def silent(scene: AgentScene) -> None:
 
 def asking(scene: AgentScene) -> None:
     scene.say("ask touch made; then say never")
-    scene.follower.wait_type("tool_use_approval_request")
+    scene.follower.wait_type("approval_requested")
 
 
 def answering(scene: AgentScene) -> None:
     """The answer to its question and the interrupt are sent at the same moment."""
     scene.say("ask sleep 300; then say never")
-    scene.follower.wait_type("tool_use_approval_request")
-    asked = next(one for one in scene.follower.seen if one["event"]["type"] == "tool_use_approval_request")
+    scene.follower.wait_type("approval_requested")
+    asked = next(one for one in scene.follower.seen if one["event"]["type"] == "approval_requested")
     approval = asked["event"]["approval_id"]
     scene.caller.start("approvals/answer", approval=approval, decision="approved")
 

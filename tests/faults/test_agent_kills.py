@@ -55,9 +55,9 @@ class AgentDriver(Driver):
 
     def told(self, follower: Follower, event: Message) -> None:
         kind = event["event"]["type"]
-        if kind == "tool_use_approval_request":
+        if kind == "approval_requested":
             self._later(lambda caller: self._answer(caller, event["event"]["approval_id"]), 0.1)
-        elif kind == "tool_use_begin" and "300" in event["event"]["title"]:
+        elif kind == "work_began" and "300" in event["event"]["agent_call"]["title"]:
             self._later(self._interrupt, 0.3)
         super().told(follower, event)
 

@@ -34,7 +34,7 @@ def race(harness: DaemonHarness, row: Row, rounds: int, directory: Path) -> None
         path = directory / f"race-{start}"
         callers[0].send(conversation, asks(path, times))
         for number in range(times):
-            follower.wait_type("exec_approval_request", number + 1)
+            follower.wait_type("approval_requested", number + 1)
             winner, decision = one_question(callers, follower, chance)
             winners[winner] += 1
             follower.wait_type("tool_output", number + 1)
@@ -69,7 +69,7 @@ def one_question(callers: list[Caller], follower: Follower, chance: random.Rando
 
 def late(callers: list[Caller], follower: Follower) -> None:
     """Assert that a question of an ended turn can't be answered, nor a question that was never asked."""
-    question = next(one for one in follower.seen if one["event"]["type"] == "exec_approval_request")
+    question = next(one for one in follower.seen if one["event"]["type"] == "approval_requested")
     approval = question["event"]["approval_id"]
     assert callers[-1].refusal("approvals/answer", approval=approval, decision="approved").name in {
         "already_answered",
@@ -100,7 +100,7 @@ def outlive(home: Path, model: ModelServer, row: Row, questions: int) -> None:
             follower.attach(caller)
             caller.send(follower.conversation, asks(home.parent / f"file-{number}", 1))
         for follower in followers:
-            follower.wait_type("exec_approval_request")
+            follower.wait_type("approval_requested")
         harness.kill()
         harness.start()
         caller, other = harness.caller("one"), harness.caller("other")
@@ -148,7 +148,7 @@ def interrupted_questions(harness: DaemonHarness, row: Row, rounds: int) -> None
             follower.attach(caller)
         one.send(conversation, asks(Path("/nowhere/at/all"), 1))
         for follower in followers:
-            follower.wait_type("exec_approval_request")
+            follower.wait_type("approval_requested")
         approval = followers[0].seen[-1]["event"]["approval_id"]
         interrupt = one.start("conversation/interrupt", conversation=conversation)
         if number % 2:

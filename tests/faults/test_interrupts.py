@@ -73,7 +73,7 @@ def retrying(scene: Scene) -> None:
 
 def asking(scene: Scene) -> None:
     scene.begin('call shell ["touch","/nowhere/at/all"]; then; say done', policy="untrusted")
-    scene.follower.wait_type("exec_approval_request")
+    scene.follower.wait_type("approval_requested")
 
 
 def starting(scene: Scene) -> None:
@@ -90,13 +90,13 @@ def last_moment(scene: Scene) -> None:
 
 def commanding(scene: Scene) -> None:
     scene.begin('call shell ["sleep","300"]')
-    scene.follower.wait_type("exec_command_begin")
+    scene.follower.wait_type("work_began")
 
 
 def leaving_something(scene: Scene) -> None:
     """The command has ended, its child has not; the model goes on meanwhile."""
     scene.begin('call shell ["bash","-c","setsid sleep 300 >/dev/null 2>&1 &"]; then; say some; stall forever')
-    scene.follower.wait_type("exec_command_end")
+    scene.follower.wait_type("work_ended")
     scene.follower.wait_delta()
     until(scene.harness.processes, "nothing was left, so nothing is proved")
 
@@ -132,7 +132,7 @@ def wait_until_it_runs(scene: Scene, kind: Kind) -> None:
     if kind.says_ready:
         scene.follower.wait_delta()
     else:
-        scene.follower.wait_type("exec_command_begin")
+        scene.follower.wait_type("work_began")
 
 
 def _quoted(argv: tuple[str, ...]) -> Iterator[str]:

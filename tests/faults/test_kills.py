@@ -95,7 +95,7 @@ def die_at_an_answer(harness: DaemonHarness, path: Path) -> str:
     follower = Follower(conversation)
     follower.attach(caller)
     caller.send(conversation, asking(path))
-    follower.wait_type("exec_approval_request")
+    follower.wait_type("approval_requested")
     caller.start("approvals/answer", approval=question(caller, conversation), decision="approved")
     until(lambda: not harness.alive, "nobody came to the place after the answer")
     harness.kill()
@@ -147,7 +147,7 @@ def die_after_an_answer(home: Path, model: ModelServer, row: Row, times: int) ->
             history = settled(caller, conversation)
             judge(history)
             ran = path.read_text().count("x") if path.exists() else 0
-            begun = [one for one in history if one["event"]["type"] == "exec_command_begin"]
+            begun = [one for one in history if one["event"]["type"] == "work_began"]
             assert ran <= len(begun) <= 1, "it ran twice, or without a word of it"
             told = next(one["event"]["output"] for one in history if one["event"]["type"] == "tool_output")
             assert begun or told.endswith("there is no record that it began")

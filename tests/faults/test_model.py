@@ -150,11 +150,11 @@ class DaemonMachine(RuleBasedStateMachine):
         expected = self.hears(conversation)
         if expected is None or expected.busy:
             return
-        asked = expected.follower.count("exec_approval_request")
+        asked = expected.follower.count("approval_requested")
         words = f'call shell ["touch","/nowhere/{next(NUMBERS)}"]; then; say done'
         self.caller.send(conversation, words)
         expected.told.append(words)
-        expected.follower.wait_type("exec_approval_request", asked + 1)
+        expected.follower.wait_type("approval_requested", asked + 1)
         expected.question = True
 
     @rule(conversation=conversations, decision=st.sampled_from(["approved", "denied"]))

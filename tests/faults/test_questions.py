@@ -15,6 +15,10 @@ AT_ONCE = 40  # commands for one bash
 WIDTHS = st.sampled_from((30, 40, 80, 120, 1000))
 
 
+def asked(command: list[str]) -> dict[str, object]:
+    return {"subject": {"kind": "command", "command": command, "cwd": "/w"}, "reason": command[0]}
+
+
 def tried(row: Row, examples: int) -> None:
     @settings(
         max_examples=examples,
@@ -25,10 +29,7 @@ def tried(row: Row, examples: int) -> None:
     )
     @given(st.lists(argvs, min_size=AT_ONCE // 2, max_size=AT_ONCE), WIDTHS)
     def run(commands: list[list[str]], columns: int) -> None:
-        shown = [
-            question_lines({"command": one, "cwd": "/w", "reason": one[0]}, columns).text.split("\n")
-            for one in commands
-        ]
+        shown = [question_lines(asked(one), columns).text.split("\n") for one in commands]
         assert words_of([command_in(lines) for lines in shown]) == commands
         assert words_of([command_line(one) for one in commands]) == commands
         for line in (line for lines in shown for line in lines):

@@ -223,9 +223,9 @@ def big_output(harness: DaemonHarness, row: Row, mib: int) -> None:
     assert sent.result()["ending"] == "completed"
     history = caller.history(conversation)
     judge(history)
-    (end,) = [one["event"] for one in history if one["event"]["type"] == "exec_command_end"]
+    (end,) = [one["event"] for one in history if one["event"]["type"] == "work_ended"]
     assert end["exit_code"] == 0
-    assert len(end["stdout"]) < 2 * MIB
+    assert len(end["output"]) < 2 * MIB
     grown = journal.stat().st_size - stored
     assert most < 64 * MIB, f"{mib} MiB of output cost {most / MIB:.0f} MiB of memory"
     assert grown < 8 * MIB, f"{mib} MiB of output cost {grown / MIB:.0f} MiB of history"
@@ -259,7 +259,7 @@ def clock_jumps(home: Path, model: ModelServer, row: Row, rounds: int) -> None:
         for number in range(rounds):
             name, away = f"clock-{number}", number % 2 == 0
             caller.send(asking, 'call shell ["touch","/nowhere/at/all"]; then; say done')
-            followers[0].wait_type("exec_approval_request", number + 1)
+            followers[0].wait_type("approval_requested", number + 1)
             streamed = caller.start(
                 "conversation/send", conversation=streaming, prompt=f"say a; hold {name}; say b", wait=True
             )

@@ -12,9 +12,9 @@ HISTORY = [
     for seq, event in enumerate(
         (
             {"type": "user_message", "kind": "plain", "item_id": "u1", "message": f"{MARK}ask"},
-            {"type": "exec_approval_request", "item_id": "c1", "retry": False},
-            {"type": "exec_command_begin", "item_id": "c1"},
-            {"type": "exec_command_end", "item_id": "c1", "exit_code": 0},
+            {"type": "approval_requested", "item_id": "c1", "retry": False},
+            {"type": "work_began", "item_id": "c1"},
+            {"type": "work_ended", "item_id": "c1", "exit_code": 0},
             {"type": "agent_message", "item_id": "m1", "message": f"{MARK}one two"},
             {"type": "user_message", "kind": "plain", "item_id": "u2", "message": f"{MARK}go on"},
             {"type": "agent_message", "item_id": "m2", "message": f"{MARK}thr", "cut": "lost"},

@@ -65,9 +65,9 @@ def test_words_and_output_on_a_screen_survive_a_kill_but_for_the_last_second(
         for history in (words, written):
             judge(history)
             assert [one["reason"] for one in of_type(history, "turn_aborted")] == ["lost"]
-        (said,), (ended,) = of_type(words, "agent_message"), of_type(written, "exec_command_end")
+        (said,), (ended,) = of_type(words, "agent_message"), of_type(written, "work_ended")
         assert (said["partial"], said["cut"], ended["cut"]) == (True, "lost", "lost")
-        for kept, screen in ((said["message"], talks), (ended["stdout"], runs)):
+        for kept, screen in ((said["message"], talks), (ended["output"], runs)):
             shown, before = screen.text(killed), screen.text(killed - KEPT_S)
             assert len(before) > 50, "nothing was on the screen early enough"
             assert kept.startswith(before), "what was on the screen is not in the history"
@@ -81,7 +81,7 @@ def test_an_item_that_had_finished_before_the_kill_is_there_once_and_whole(home:
         harness.start()
         caller = harness.caller()
         screen = Screen(caller, 'slow 20; stream 70 word; call shell ["sleep","30"]')
-        screen.wait_type("exec_command_begin")
+        screen.wait_type("work_began")
         harness.kill()
         harness.start()
         history = settled(harness.caller(), screen.conversation)

@@ -34,7 +34,7 @@ def delta(text: str, item: str = "i") -> Json:
 
 def output(data: bytes, stream: str = "stdout") -> Json:
     chunk = b64encode(data).decode()
-    body = {"type": "exec_command_output_delta", "chunk": chunk, "stream": stream, "item_id": "i", "call_id": "k"}
+    body = {"type": "work_output", "chunk": chunk, "stream": stream, "item_id": "i", "call_id": "k"}
     return {"conversation": "c", "seq": None, "ts": 1.0, "turn": "t", "event": body}
 
 
@@ -271,14 +271,14 @@ def test_from_now_on_leaves_out_what_happened_before() -> None:
 
 
 def question(approval: str) -> Json:
-    return {"type": "exec_approval_request", "conversation": "c", "approval_id": approval, "seq": None, "ts": None}
+    return {"type": "approval_requested", "conversation": "c", "approval_id": approval, "seq": None, "ts": None}
 
 
 def test_each_question_comes_once_be_it_open_or_new_or_seen_again_after_a_reconnect() -> None:
     driven = Driven(QuestionReader().events())
     driven.give(news(cursor=1))
     driven.give({"approvals": [question("q1")]})
-    asked = [stored(seq, "exec_approval_request", approval_id=f"q{seq}") for seq in (1, 2)]
+    asked = [stored(seq, "approval_requested", approval_id=f"q{seq}") for seq in (1, 2)]
     driven.give(news(*asked, stored(3), cursor=4))
     driven.give(LOST)
     driven.give(news(cursor=1))

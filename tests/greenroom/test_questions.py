@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import greenroom
-from actors.vocabulary.events import APPROVAL_REQUESTS
+from actors.vocabulary.events import APPROVAL_REQUESTED
 from greenroom.record import KINDS, QuestionEvent
 from supervisor.cli.kit.approval_text import row_of
 from tests.greenroom.test_async import on_a_loop
@@ -17,28 +17,21 @@ from tests.support.daemon_process import DaemonProcess
 
 WAIT_S = 20.0
 BASE = {"call_id": "c", "approval_id": "a@c", "item_id": "i", "reason": None, "outside_sandbox": True}
-ASKED: dict[str, dict[str, Any]] = {
-    "exec_approval_request": {"command": ["bash", "-lc", "rm -r x"], "cwd": "/w", "retry": False},
-    "apply_patch_approval_request": {"changes": {"/w/a": {"add": {"content": "x"}}, "/w/b": "delete"}},
-    "mcp_tool_call_approval_request": {"server": "s", "tool": "t", "arguments": '{"a": 1}'},
-    "elicitation_approval_request": {"server": "s", "message": "which?", "fields": [], "form": []},
-    "tool_use_approval_request": {
-        "agent": "x",
-        "kind": "fetch",
-        "title": "a page",
-        "arguments": "",
-        "places": [],
-        "options": [],
-        "command": None,
-        "changes": {},
-    },
-}
+SUBJECTS: tuple[dict[str, Any], ...] = (
+    {"kind": "command", "command": ["bash", "-lc", "rm -r x"], "cwd": "/w"},
+    {"kind": "files", "changes": {"/w/a": {"add": {"content": "x"}}, "/w/b": "delete"}},
+    {"kind": "tool", "server": "s", "tool": "t", "arguments": '{"a": 1}'},
+    {"kind": "form", "server": "s", "message": "which?", "fields": [], "form": []},
+    {"kind": "other"},
+)
+AGENT_CALL = {"title": "a page", "sort": "fetch", "places": [], "arguments": ""}
 
 
-@pytest.mark.parametrize("kind", sorted(APPROVAL_REQUESTS))
-def test_a_question_has_the_id_and_the_what_of_the_command_line(kind: str) -> None:
-    asked = {"type": kind, **BASE, **ASKED[kind]}
-    question = KINDS[kind].from_json({"conversation": "c", "seq": 1, "ts": 1.0, **asked})
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: str(subject["kind"]))
+def test_a_question_has_the_id_and_the_what_of_the_command_line(subject: dict[str, Any]) -> None:
+    call = AGENT_CALL if subject["kind"] == "other" else None
+    asked = {"type": APPROVAL_REQUESTED, **BASE, "subject": subject, "agent_call": call}
+    question = KINDS[APPROVAL_REQUESTED].from_json({"conversation": "c", "seq": 1, "ts": 1.0, **asked})
     assert isinstance(question, QuestionEvent)
     row = row_of({"conversation": "c", **asked})
     assert (question.id, question.what) == (row["id"], row["what"])

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.vocabulary.events import APPROVAL_REQUESTS
+from actors.vocabulary.events import APPROVAL_REQUESTED
 from greenroom import errors
 from greenroom.exchange import Exchange, ScriptEnded, advance, result_of
-from greenroom.scripts import QUESTIONS
+from greenroom.scripts import QUESTION
 from greenroom.wire import ControlWire, Json, hello, line
 
 WELCOME: Json = {"greenroom": {"protocol": 1, "version": "1", "instance": "one"}}
@@ -134,5 +134,5 @@ def test_a_script_is_sent_answers_and_has_errors_raised_into_it() -> None:
     assert ended.value.result == "done"
 
 
-def test_every_kind_of_question_is_known() -> None:
-    assert QUESTIONS == APPROVAL_REQUESTS
+def test_a_question_is_known_by_its_type() -> None:
+    assert QUESTION == APPROVAL_REQUESTED

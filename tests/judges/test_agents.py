@@ -16,11 +16,11 @@ import greenroom
 from greenroom.events import (
     AgentMessage,
     AgentSession,
+    ApprovalRequested,
     KeptYesUsed,
     TaskComplete,
-    ToolUseApprovalRequest,
-    ToolUseBegin,
     TurnAborted,
+    WorkBegan,
 )
 from tests.judges.agents.model import AgentModel
 from tests.judges.agents.programs import PROGRAMS, AgentProgram
@@ -112,13 +112,13 @@ def client(stage: AgentStage) -> Iterator[greenroom.Client]:  # noqa: ARG001  # 
 def until_running(client: greenroom.Client, conversation: str) -> None:
     """Wait until a tool is in use."""
     with client.attach(conversation, after=0) as events:
-        next(event for event in events if isinstance(event, ToolUseBegin))
+        next(event for event in events if isinstance(event, WorkBegan))
 
 
 def until_asked(client: greenroom.Client, conversation: str) -> str:
     """Wait for a question. Its id."""
     with client.attach(conversation, after=0) as events:
-        return next(event.approval_id for event in events if isinstance(event, ToolUseApprovalRequest))
+        return next(event.approval_id for event in events if isinstance(event, ApprovalRequested))
 
 
 def said(client: greenroom.Client, conversation: str) -> str:
@@ -191,12 +191,12 @@ def test_always_is_kept_by_us_for_the_conversation_and_no_rule_of_the_agents_own
 
 def ends_or_asks(
     client: greenroom.Client, conversation: str, *, known: tuple[str, ...], turns: int = 1
-) -> ToolUseApprovalRequest | None:
+) -> ApprovalRequested | None:
     """Wait for another question than those, and return it; None: so many turns have ended first."""
     ended = 0
     with client.attach(conversation, after=0) as events:
         for event in events:
-            if isinstance(event, ToolUseApprovalRequest) and event.approval_id not in known:
+            if isinstance(event, ApprovalRequested) and event.approval_id not in known:
                 return event
             ended += isinstance(event, TaskComplete | TurnAborted)
             if ended == turns:
@@ -261,7 +261,7 @@ def ending_of(client: greenroom.Client, conversation: str, answered: str) -> str
     asked = False
     with client.attach(conversation) as events:
         for event in events:
-            if isinstance(event, ToolUseApprovalRequest):
+            if isinstance(event, ApprovalRequested):
                 if event.approval_id != answered:
                     client.answer(event.approval_id, "approved")
                 asked = True

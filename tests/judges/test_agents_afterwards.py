@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pytest
 
 import greenroom
-from greenroom.events import TaskComplete, ToolUseApprovalRequest, TurnAborted
+from greenroom.events import ApprovalRequested, TaskComplete, TurnAborted
 from tests.judges.agents.model import AgentModel
 from tests.judges.agents.programs import CODEX_CONFIG, GEMINI_CONFIG, PROGRAMS, opencode_config
 from tests.judges.clients.command_lines import COMMAND_LINES
@@ -134,7 +134,7 @@ def test_what_a_confined_agent_wrote_is_not_run_by_the_same_agent_started_by_han
             client.send(one, f"@@run {tries(file, text)}")
             with client.attach(one, after=0) as events:
                 for event in events:
-                    if isinstance(event, ToolUseApprovalRequest):
+                    if isinstance(event, ApprovalRequested):
                         client.answer(event.approval_id, "approved")
                     if isinstance(event, TaskComplete | TurnAborted):
                         break

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 
 import greenroom
-from greenroom.events import TaskComplete, ToolUseApprovalRequest, TurnAborted
+from greenroom.events import ApprovalRequested, TaskComplete, TurnAborted
 from tests.judges.agents.model import AgentModel
 from tests.judges.agents.programs import PROGRAMS
 from tests.judges.clients.command_lines import COMMAND_LINES
@@ -101,7 +101,7 @@ def carry_out(client: greenroom.Client, conversation: str, said: str) -> None:
     client.send(conversation, said)
     with client.attach(conversation, after=0) as events:
         for event in events:
-            if isinstance(event, ToolUseApprovalRequest):
+            if isinstance(event, ApprovalRequested):
                 client.answer(event.approval_id, "approved")
             if isinstance(event, TaskComplete | TurnAborted):
                 return

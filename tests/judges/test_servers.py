@@ -81,10 +81,10 @@ def test_a_read_only_hint_is_believed_where_a_person_says_so(
     with harness_at(tmp_path, model.base_url, tables=tables) as harness:
         one = harness.talk(approval_policy=ApprovalPolicy.ON_REQUEST, sandbox=ReadOnly())
         called(one, "files__list_directory", path=str(folder))
-        assert one.all(ev.McpToolCallApprovalRequest) == []
+        assert one.all(ev.ApprovalRequested) == []
         path = json.dumps({"path": str(folder / "b"), "content": "x"})
         begun = one.start(f"call files__write_file {path}; then; say done")
-        one.decide(one.wait(ev.McpToolCallApprovalRequest).approval_id, Decision.DENIED)
+        one.decide(one.wait(ev.ApprovalRequested).approval_id, Decision.DENIED)
         assert one.result(begun).ending is Ending.COMPLETED
         assert not (folder / "b").exists()
 
@@ -109,7 +109,7 @@ def test_its_progress_is_shown_and_an_interrupt_ends_it_at_once(harness: EngineH
     )
     arguments = json.dumps({"duration": 60, "steps": 2})
     begun = one.start(f"call everything__trigger-long-running-operation {arguments}; then; say done")
-    one.wait(ev.McpToolCallBegin, 2)
+    one.wait(ev.WorkBegan, 2)
     one.interrupted(one.interrupt())
     assert one.result(begun).ending is Ending.INTERRUPTED
     assert "still here" in called(one, "everything__echo", message="still here")
@@ -119,10 +119,12 @@ def test_its_progress_is_shown_and_an_interrupt_ends_it_at_once(harness: EngineH
 def test_its_question_is_put_to_a_person(harness: EngineHarness) -> None:
     one = harness.talk()
     begun = one.start("call everything__trigger-elicitation-request {}; then; say done")
-    question = one.wait(ev.ElicitationApprovalRequest)
-    assert question.server == "everything"
-    assert question.message
-    assert any(field.startswith("name") for field in question.fields)
+    question = one.wait(ev.ApprovalRequested)
+    form = question.subject
+    assert isinstance(form, ev.FormSubject)
+    assert form.server == "everything"
+    assert form.message
+    assert any(field.startswith("name") for field in form.fields)
     one.decide(question.approval_id, Decision.DENIED)
     assert one.result(begun).ending is Ending.COMPLETED
     assert "decline" in outputs(one)[-1].lower()

@@ -1,17 +1,22 @@
-"""Any event of a type, for rules that hold for all of them; and a type that is new."""
+"""Any event of a type, for rules that hold for all of them."""
 
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.ids import ApprovalId, CallId, ItemId
 from actors.vocabulary.items import TextItem
-from actors.vocabulary.settings import Decision, ReadOnly, Settings
+from actors.vocabulary.settings import ReadOnly, Settings
 
 SETTINGS = Settings(model="m", cwd=Path("/work"), sandbox=ReadOnly())
+SUBJECTS: tuple[ev.CommandSubject | ev.FilesSubject | ev.ToolSubject | ev.OtherSubject, ...] = (
+    ev.CommandSubject(command=("make", "all"), cwd=Path("/work")),
+    ev.FilesSubject(changes={"/work/a": "delete", "/work/b": {"add": {"content": "b"}}}),
+    ev.ToolSubject(server="files", tool="read", arguments='{"a": 1}'),
+    ev.OtherSubject(),
+)
 MEMBERS: dict[str, st.SearchStrategy[Any]] = {  # that Hypothesis could not make from their types
     "settings": st.just(SETTINGS),
     "items": st.sampled_from([(), (TextItem(text="hi"),)]),
@@ -19,12 +24,14 @@ MEMBERS: dict[str, st.SearchStrategy[Any]] = {  # that Hypothesis could not make
     "cwd": st.sampled_from([Path("/work"), Path("/")]),
     "grant_root": st.sampled_from([None, Path("/work")]),
     "history_of": st.sampled_from([None, Path("/work")]),
-    "changes": st.sampled_from([{}, {"/work/a": "delete"}, {"/work/b": {"add": {"content": "b"}}}]),
-    "places": st.sampled_from([(), (ev.Place(path=Path("/work/a"), line=3),)]),
     "beyond": st.sampled_from([None, ev.Beyond(says="x")]),
     "deadline_s": st.sampled_from([None, 5.0]),
-    "invocation": st.just(ev.McpInvocation(server="files", tool="read")),
-    "result": st.sampled_from([{"Ok": {}}, {"Err": "no"}]),
+    "result": st.sampled_from([None, {"content": []}]),
+    "arguments": st.sampled_from(["", '{"a": 1}']),
+    "agent_call": st.sampled_from(
+        [None, ev.AgentCall(title="look", places=(ev.Place(path=Path("/work/a"), line=3),))]
+    ),
+    "subject": st.sampled_from(SUBJECTS),
 }
 
 E = TypeVar("E", bound=ev.BaseEvent)
@@ -36,22 +43,3 @@ for _model in vars(ev).values():  # Hypothesis reads signatures, which are made 
 
 def event_of(kind: type[E]) -> st.SearchStrategy[E]:
     return st.builds(kind, **{name: MEMBERS.get(name, ...) for name in kind.model_fields if name != "type"})
-
-
-class MountApprovalRequest(ev.ApprovalRequest):
-    """An approval of a kind that the program does not know."""
-
-    type: Literal["mount_approval_request"] = "mount_approval_request"
-    call_id: CallId = CallId("call")
-    item_id: ItemId = ItemId("mount")
-    approval_id: ApprovalId = ApprovalId("question")
-    reason: str | None = None
-    outside_sandbox: bool | None = True
-    deadline_s: float | None = None
-    default: Literal[Decision.DENIED] = Decision.DENIED
-    command: tuple[str, ...] = ("mount", "/dev/sdb")  # so that the text of a question has something to show
-    cwd: Path = Path("/")
-
-    @property
-    def standing(self) -> ev.Standing:
-        return self.command, "anywhere"

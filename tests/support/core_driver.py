@@ -122,7 +122,7 @@ class Reader:
     @property
     def text(self) -> str:
         """The text of all deltas."""
-        return "".join(delta.delta for delta in self.deltas if not isinstance(delta, ev.ExecCommandOutputDelta))
+        return "".join(delta.delta for delta in self.deltas if not isinstance(delta, ev.WorkOutput))
 
     @property
     def lags(self) -> int:

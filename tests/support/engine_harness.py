@@ -50,6 +50,7 @@ from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, DangerFullAcc
 from supervisor.config.load import load
 from supervisor.engine.engine import AGENTS, Engine
 from supervisor.paths import locate
+from tests.support.work import kind_of
 
 ME = ConnectionId("harness")
 WAIT_S = 15.0  # far above what anything here takes: only a test that would hang gets there
@@ -310,18 +311,20 @@ class Talk:
     def events(self) -> list[ev.DurableEvent]:
         return [one.event for one in self.seen() if one.seq is not None and isinstance(one.event, ev.DurableEvent)]
 
-    def all(self, kind: type[Kind]) -> list[Kind]:
-        return [one.event for one in self.seen() if isinstance(one.event, kind)]
+    def all(self, kind: type[Kind], *, of: str = "") -> list[Kind]:
+        """All events of a kind; `of`: those with this kind of subject alone."""
+        found = (one.event for one in self.seen() if isinstance(one.event, kind))
+        return [event for event in found if not of or kind_of(event) == of]
 
     def types(self, *, since: int = 0) -> list[str]:
         """The kinds of the stored events, from the one after `since` on."""
         return [one.event.type for one in self.seen() if one.seq is not None and one.seq > since]
 
-    def wait(self, kind: type[Kind], number: int = 1) -> Kind:
+    def wait(self, kind: type[Kind], number: int = 1, *, of: str = "") -> Kind:
         """Wait for so many events of a kind; the last."""
 
         def found() -> Kind | None:
-            of_kind = self.all(kind)
+            of_kind = self.all(kind, of=of)
             return of_kind[number - 1] if len(of_kind) >= number else None
 
         return self._harness.recorder.wait_for(found, f"{kind.__name__} number {number}")

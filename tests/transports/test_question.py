@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.vocabulary.events import ElicitationApprovalRequest, McpToolCallApprovalRequest
+from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId
 from actors.vocabulary.visible_text import is_invisible
 from tests.support.read_back import HOSTILE, argvs, command_in, words_of
@@ -27,22 +27,23 @@ from transports.question_text import (
 COLUMNS = st.sampled_from((30, 40, 80, 1000))
 
 
-def asked(*command: str, **more: Any) -> dict[str, Any]:
-    return {"type": "exec_approval_request", "command": list(command), "cwd": "/w", **more}
+def asked(*command: str, cwd: str = "/w", **more: Any) -> dict[str, Any]:
+    return {"subject": {"kind": "command", "command": list(command), "cwd": cwd}, **more}
 
 
 def patch(**changes: Any) -> dict[str, Any]:
-    return {"type": "apply_patch_approval_request", "changes": changes}
+    return {"subject": {"kind": "files", "changes": changes}}
 
 
-def tool(arguments: str, **more: Any) -> dict[str, Any]:
-    asked = McpToolCallApprovalRequest(call_id=CallId("1"), server="files", tool="write", arguments=arguments)
-    return {**asked.model_dump(mode="json"), **more}
+def tool(arguments: str) -> dict[str, Any]:
+    subject = ev.ToolSubject(server="files", tool="write", arguments=arguments)
+    asked = ev.ApprovalRequested(call_id=CallId("1"), subject=subject, outside_sandbox=True)
+    return asked.model_dump(mode="json")
 
 
 def server_asks(message: str, *fields: str) -> dict[str, Any]:
-    asked = ElicitationApprovalRequest(call_id=CallId("1"), server="files", message=message, fields=fields)
-    return asked.model_dump(mode="json")
+    subject = ev.FormSubject(server="files", message=message, fields=fields)
+    return ev.ApprovalRequested(call_id=CallId("1"), subject=subject).model_dump(mode="json")
 
 
 @settings(max_examples=25, deadline=None)
@@ -143,7 +144,7 @@ def test_of_a_long_command_the_middle_is_left_out_and_it_is_said_how_much() -> N
 @pytest.mark.parametrize(
     ("said", "where"), [({}, "outside the sandbox"), ({"outside_sandbox": False}, "in the sandbox")]
 )
-def test_it_is_said_whether_it_leaves_the_sandbox(said: dict[str, bool], where: str) -> None:
+def test_it_is_said_whether_it_leaves_the_sandbox(said: dict[str, Any], where: str) -> None:
     assert question_lines(asked("ls", **said)).text.split("\n")[-1].strip() == where
 
 

@@ -39,13 +39,8 @@ ANSWERS = (
     "ConfigValue",
     "StoppingDaemon",
 )
-QUESTIONS = {
-    "ExecQuestion": "ExecApprovalRequest",
-    "PatchQuestion": "ApplyPatchApprovalRequest",
-    "ToolQuestion": "McpToolCallApprovalRequest",
-    "ServerQuestion": "ElicitationApprovalRequest",
-    "AgentQuestion": "ToolUseApprovalRequest",
-}
+QUESTION = "ApprovalRequested"
+ASKED = "AskedQuestion"  # the same with its place, as lists have it
 SIMPLE = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 
 WIDTH = 118
@@ -67,7 +62,7 @@ def events_module() -> str:
 
 
 def _base(name: str) -> str:
-    return "QuestionEvent" if name.endswith("ApprovalRequest") else "Event"
+    return "QuestionEvent" if name == QUESTION else "Event"
 
 
 def answers_module() -> str:
@@ -109,7 +104,7 @@ def _parts(names: Iterable[str]) -> list[str]:
 
     def visit(name: str) -> None:
         for inner in _references(_definitions()[name]):
-            if inner not in found and inner not in QUESTIONS:
+            if inner not in found and inner != ASKED:
                 visit(inner)
                 found[inner] = None
 
@@ -189,7 +184,7 @@ def _default(schema: Schema) -> str:
 def _kind(schema: Schema) -> str:
     if "$ref" in schema:
         name: str = schema["$ref"].rpartition("/")[2]
-        return QUESTIONS.get(name, name)
+        return QUESTION if name == ASKED else name
     if "anyOf" in schema or "oneOf" in schema:
         return " | ".join(dict.fromkeys(map(_kind, schema.get("anyOf") or schema["oneOf"])))
     if "const" in schema or "enum" in schema:

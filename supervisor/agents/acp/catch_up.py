@@ -20,7 +20,7 @@ from actors.vocabulary.settings import AbortReason, Decision
 from supervisor.agents.acp.session_start import StartedSession
 from supervisor.agents.history_outline import words_of
 from supervisor.agents.journal_pages import events_between
-from supervisor.agents.tool_lines import line_of_call, line_of_command, line_of_use
+from supervisor.agents.tool_lines import line_of_action, line_of_call, line_of_work
 from supervisor.config.bounds import DEFAULTS
 from supervisor.formats.head_and_tail import head_and_tail
 from supervisor.loop.worker_job import WorkerJob, in_worker
@@ -36,7 +36,7 @@ PARAGRAPH = "\n\n"  # after each text: the next block is a person's
 RECORD_TYPES = frozenset(
     ev.type_of(kind)
     for kind in (
-        *(ev.UserMessage, ev.AgentMessage, ev.ToolUseEnd, ev.ToolCall, ev.ToolOutput, ev.PlanUpdate),
+        *(ev.UserMessage, ev.AgentMessage, ev.WorkEnded, ev.ToolCall, ev.ToolOutput, ev.PlanUpdate),
         *(ev.Compacted, ev.TurnAborted),
     )
 )
@@ -83,8 +83,8 @@ class Seed:
                 self._add(PERSON, event.message + (f"\n[with {pictures} pictures, not shown]" if pictures else ""))
             case ev.AgentMessage():
                 self._add(AGENT, event.message)
-            case ev.ToolUseEnd():
-                self._add(AGENT, f"- {line_of_use(event)}")
+            case ev.WorkEnded(agent_call=ev.AgentCall()):  # our own agent's work is told as its tool's call
+                self._add(AGENT, f"- {line_of_work(event)}")
             case ev.ToolCall() if len(self._calls) < CALLS:
                 self._calls[event.item_id] = event
             case ev.ToolOutput():
@@ -141,8 +141,8 @@ class Seed:
 # --- answered questions ---------------------------------------------------------------------------------------------
 
 MOST_QUESTIONS = 64  # questions in the text; of more, the last ones
-SIGNS_OF_LIFE = (ev.TaskStarted, ev.AgentSession, ev.AgentMessage, ev.ToolUseBegin, ev.ToolUseEnd)
-QUESTION_TYPES = ev.APPROVAL_REQUESTS | {ev.type_of(kind) for kind in (*SIGNS_OF_LIFE, ev.ApprovalResolved)}
+SIGNS_OF_LIFE = (ev.TaskStarted, ev.AgentSession, ev.AgentMessage, ev.WorkBegan, ev.WorkEnded)
+QUESTION_TYPES = {ev.type_of(kind) for kind in (*SIGNS_OF_LIFE, ev.ApprovalRequested, ev.ApprovalResolved)}
 QUESTION_LENGTH = 500  # characters of a question, and of a reason
 
 ANSWERS_OPENING = (
@@ -162,16 +162,16 @@ class AnsweredQuestions:
     """Collects answered questions from events. A sign of life of the agent shows that it got all earlier answers."""
 
     def __init__(self) -> None:
-        self._asked: dict[ApprovalId, ev.ApprovalRequest] = {}
-        self._answers: dict[ApprovalId, tuple[ev.ApprovalRequest, ev.ApprovalResolved]] = {}
+        self._asked: dict[ApprovalId, ev.ApprovalRequested] = {}
+        self._answers: dict[ApprovalId, tuple[ev.ApprovalRequested, ev.ApprovalResolved]] = {}
 
     def take(self, event: ev.DurableEvent) -> None:
         match event:
             case ev.ApprovalResolved():
                 self._resolve(event)
-            case ev.ToolUseApprovalRequest(agent=agent) if agent == OURSELVES:
+            case ev.ApprovalRequested(agent=agent) if agent == OURSELVES:
                 """Greenroom's own question, of which the agent knows nothing."""
-            case ev.ApprovalRequest():
+            case ev.ApprovalRequested():
                 self._answers.clear()
                 self._asked[event.approval_id] = event
             case _:
@@ -188,23 +188,11 @@ class AnsweredQuestions:
             self._answers[event.approval_id] = (request, event)
 
 
-def answer_line(request: ev.ApprovalRequest, answer: ev.ApprovalResolved) -> str:
+def answer_line(request: ev.ApprovalRequested, answer: ev.ApprovalResolved) -> str:
     """Return a line with the question and its answer."""
     verdict = ALLOWED.get(answer.decision, "refused")
     reason = f", because: {_line(answer.reason)}" if answer.reason else ""
-    return f"- {_line(_subject(request))}: {verdict}{reason}"
-
-
-def _subject(request: ev.ApprovalRequest) -> str:
-    match request:
-        case ev.ToolUseApprovalRequest():
-            return line_of_command(request.command) or request.title or request.kind
-        case ev.ExecApprovalRequest():
-            return line_of_command(request.command)
-        case ev.ApplyPatchApprovalRequest():
-            return f"change {', '.join(request.changes)}"
-        case _:
-            return "a question of yours"
+    return f"- {_line(line_of_action(request.subject, request.agent_call))}: {verdict}{reason}"
 
 
 def _line(text: str) -> str:
@@ -281,7 +269,7 @@ class MissedHistory:
         found = None
         wanted = lambda _, kind: kind in QUESTION_TYPES  # noqa: E731  # short, and used once
         for _, event in events_between(job, self._journal, conversation, 0, until, wanted):
-            if isinstance(event, ev.ApprovalRequest) and event.item_id == item:
+            if isinstance(event, ev.ApprovalRequested) and event.item_id == item:
                 asked.add(event.approval_id)
             elif isinstance(event, ev.ApprovalResolved) and event.approval_id in asked:
                 found = event

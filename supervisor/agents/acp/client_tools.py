@@ -1,13 +1,12 @@
 """Requests of a third-party agent to its client: to read and write files, to run commands. Loop thread.
 
 Our own tools' means serve them, under the conversation's policy: anything that a command in its sandbox could not do
-is refused, with the reason. A request that belongs to no tool call of the agent is a tool use of its own in history.
+is refused, with the reason. A request that belongs to no tool call of the agent is work of its own in history.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from pathlib import Path
 from secrets import token_hex
 
 from msgspec import Struct
@@ -73,7 +72,7 @@ class ClientTools:
         self._updates = updates
         self._around = tooling.around(turn)
         self._writing = asyncio.Lock()
-        self._own: dict[str, ev.ToolUseBegin] = {}  # terminals that belong to no tool call of the agent
+        self._own: dict[str, ev.WorkBegan] = {}  # terminals that belong to no tool call of the agent
         self.terminals = Terminals(tooling.processes, turn.order, self._around.umask)
         updates.show_terminals(self.terminals.snapshot)
 
@@ -162,11 +161,11 @@ class ClientTools:
             await asyncio.to_thread(self._insist_on_roots, plan, approved=approved)
         except PatchError:
             if not known:  # without the change, which would show content of a file that the agent may not write
-                self._tell_end(self._begin(kind="edit", title=title), "failed")
+                self._tell_end(self._begin("edit", title, ev.OtherSubject()), "failed")
             raise
-        begin = None if known else self._begin(kind="edit", title=title, plan=plan)
+        begin = None if known else self._begin("edit", title, ev.FilesSubject(changes=dict(plan.changes)))
         await self._turn.wait_until_stored()  # so that the history knows of the write even after a crash
-        status = "failed"
+        status: ev.WorkStatus = "failed"
         try:
             # A thread can't be cancelled half-way, so the turn's end waits for it.
             writing = asyncio.ensure_future(asyncio.to_thread(self._put, plan, approved=approved))
@@ -180,8 +179,21 @@ class ClientTools:
             if begin is not None:
                 self._tell_end(begin, status)
 
-    def _tell_end(self, begin: ev.ToolUseBegin, status: str) -> None:
-        self._say(ev.ToolUseEnd.model_validate({**_end(begin), "status": status}))
+    def _tell_end(
+        self, begin: ev.WorkBegan, status: ev.WorkStatus, output: str = "", code: int | None = None
+    ) -> None:
+        self._say(
+            ev.WorkEnded(
+                call_id=begin.call_id,
+                item_id=begin.item_id,
+                kind=begin.subject.kind,
+                subject=begin.subject,
+                agent_call=begin.agent_call,
+                status=status,
+                output=output,
+                exit_code=code,
+            )
+        )
 
     def _insist_on_roots(self, plan: PatchPlan, *, approved: bool) -> None:
         with self._roots() as roots:
@@ -206,9 +218,9 @@ class ClientTools:
     async def _create(self, params: Json) -> Json:
         wanted = self._requested_command(params)
         name = self.terminals.create(wanted, self)
-        if not any(use.kind == "execute" or use.command for use in self._updates.unfinished):
-            title = " ".join(wanted.argv)
-            self._own[name] = self._begin(kind="execute", title=title, command=wanted.argv, cwd=wanted.cwd)
+        if not any(use.sort == "execute" or use.command for use in self._updates.unfinished):
+            subject = ev.CommandSubject(command=wanted.argv, cwd=wanted.cwd)
+            self._own[name] = self._begin("execute", " ".join(wanted.argv), subject)
             await self._turn.wait_until_stored()
         return {"terminalId": name}
 
@@ -255,7 +267,8 @@ class ClientTools:
     async def terminal_wrote(self, name: str, piece: str) -> None:
         own = self._own.get(name)
         if own is not None:
-            self._say(ev.ToolUseDelta(call_id=own.call_id, item_id=own.item_id, delta=piece, reads_as=own.reads_as))
+            chunk = piece.encode(errors="replace")
+            self._say(ev.WorkOutput(call_id=own.call_id, item_id=own.item_id, kind=own.subject.kind, chunk=chunk))
         else:
             self._say(*self._updates.terminal_wrote(name, piece))
         await self._turn.wait_for_room()
@@ -264,30 +277,17 @@ class ClientTools:
         own, ended = self._own.pop(name, None), terminal.ended.result()
         if own is not None:
             code = ended.exit_code if isinstance(ended, Finished) else None
-            status = "cancelled" if terminal.killed else "completed" if code == 0 else "failed"
-            more = {"status": status, "output": terminal.text, "exit_code": code}
-            self._say(ev.ToolUseEnd.model_validate({**_end(own), **more}))
+            status: ev.WorkStatus = "cancelled" if terminal.killed else "completed" if code == 0 else "failed"
+            self._tell_end(own, status, terminal.text, code)
 
-    # --- tool uses for requests without a tool call -----------------------------------------------------------------
+    # --- work of requests without a tool call -----------------------------------------------------------------------
 
-    def _begin(
-        self,
-        *,
-        kind: ev.ToolKind,
-        title: str,
-        plan: PatchPlan | None = None,
-        command: Iterable[str] = (),
-        cwd: Path | None = None,
-    ) -> ev.ToolUseBegin:
-        begin = ev.ToolUseBegin(
+    def _begin(self, sort: ev.ToolSort, title: str, subject: ev.WorkSubject) -> ev.WorkBegan:
+        begin = ev.WorkBegan(
             call_id=CallId(f"client-{token_hex(6)}"),
             item_id=ItemId(self._turn.new_item()),
-            title=short(title),
-            kind=kind,
-            command=tuple(command),
-            cwd=cwd,
-            changes=dict(plan.changes) if plan else {},
-            reads_as="patch" if plan else "command",
+            subject=subject,
+            agent_call=ev.AgentCall(title=short(title), sort=sort),
         )
         self._say(begin)
         return begin
@@ -299,11 +299,6 @@ class ClientTools:
     @property
     def _bounds(self) -> Bounds:
         return self._tooling.bounds()
-
-
-def _end(begin: ev.ToolUseBegin) -> dict[str, object]:
-    """Return the members of a beginning that its end repeats."""
-    return begin.model_dump(exclude={"type", "arguments"})
 
 
 def _is_about(changes: Mapping[str, object], places: Iterable[ev.Place], plan: PatchPlan) -> bool:

@@ -25,7 +25,7 @@ from supervisor.agents.acp.json_readers import shapes, short, text
 from supervisor.agents.acp.tool_use import ToolUse
 from supervisor.agents.acp.updates import Updates
 from supervisor.agents.acp.wire import Json
-from supervisor.agents.tool_lines import line_of_command
+from supervisor.agents.tool_lines import line_of_action
 from supervisor.agents.turn import ApprovalAnswer, Turn
 from supervisor.config.agent_definitions import AgentDefinition
 from supervisor.work.patch.plan import PatchPlan
@@ -44,7 +44,7 @@ OPTION_KIND_OF = {
     Decision.DENIED: "reject_once",
     Decision.ABORT: "reject_once",
 }
-READING_KINDS = {"read", "search", "think"}
+READING_SORTS = {"read", "search", "think"}
 READS_UNASKED = {ApprovalPolicy.ON_REQUEST, ApprovalPolicy.ON_FAILURE}
 CANCELLED: Json = {"outcome": {"outcome": "cancelled"}}
 YES = ApprovalAnswer(Decision.APPROVED)
@@ -100,9 +100,7 @@ class Permissions:
             self._notice(f"{self._agent} offered no yes for this once, only rules of its own, so it was refused")
         self._settle(use, approved=answer.is_approved and result != CANCELLED)
         if answer.reason and not answer.is_approved:
-            self.reasons.append(
-                REFUSAL_NOTE.format(line_of_command(use.command) or use.title or use.kind, answer.reason)
-            )
+            self.reasons.append(REFUSAL_NOTE.format(line_of_action(use.subject, use.agent_call), answer.reason))
         return result
 
     async def _answer(self, use: ToolUse, options: tuple[ev.ApprovalOption, ...]) -> ApprovalAnswer | None:
@@ -119,12 +117,12 @@ class Permissions:
         if policy is ApprovalPolicy.NEVER:
             self._notice(f"what {self._agent} asks for is allowed without a question: the approval policy is never")
             return YES
-        looks = use.kind in READING_KINDS and not (use.command or use.changes)
+        looks = use.sort in READING_SORTS and not (use.command or use.changes)
         return YES if looks and policy in READS_UNASKED else None
 
     def _obeyed_by(self, use: ToolUse) -> tuple[str, ...]:
         """Return the programs that would obey a file which the call would change."""
-        if use.kind in READING_KINDS and not use.changes:
+        if use.sort in READING_SORTS and not use.changes:
             return ()
         cwd = self._turn.settings.cwd
         paths = (*(Path(path) for path in use.changes), *(place.path for place in use.places))
@@ -141,9 +139,11 @@ class Permissions:
     def _ask_person(self, use: ToolUse, options: tuple[ev.ApprovalOption, ...]) -> "asyncio.Task[ApprovalAnswer]":
         settings = self._turn.settings
         confined = is_confined(settings, self._definition)
-        request = ev.ToolUseApprovalRequest(
-            **use.facts(),
-            arguments=use.arguments,
+        request = ev.ApprovalRequested(
+            call_id=use.call_id,
+            item_id=use.item_id,
+            subject=use.subject,
+            agent_call=use.agent_call,
             agent=self._agent,
             obeyed_by=(obeyed := self._obeyed_by(use)),
             reason=OBEYED_REASON.format(" and ".join(obeyed)) if obeyed else None,
@@ -164,12 +164,11 @@ class Permissions:
     async def ask_for_write(self, plan: PatchPlan, obeyed_by: tuple[str, ...], reason: str) -> bool:
         """Ask whether Greenroom may write a file that other programs obey. False also if the turn is stopped."""
         call = CallId(f"client-{token_hex(6)}")
-        request = ev.ToolUseApprovalRequest(
+        request = ev.ApprovalRequested(
             call_id=call,
             agent=self._agent,
-            title=f"Write {next(iter(plan.changes), '')}",
-            kind="edit",
-            changes=dict(plan.changes),
+            subject=ev.FilesSubject(changes=dict(plan.changes)),
+            agent_call=ev.AgentCall(title=f"Write {next(iter(plan.changes), '')}", sort="edit"),
             reason=reason,
             outside_sandbox=True,
             obeyed_by=obeyed_by,
@@ -219,7 +218,7 @@ class Permissions:
 
 
 def _subject(use: ToolUse, options: tuple[ev.ApprovalOption, ...]) -> tuple[object, ...]:
-    return use.kind, use.title, use.command, use.asked, use.words, options
+    return use.sort, use.title, use.command, use.asked, use.words, options
 
 
 def options_of(offered: Any, agent: str, known: str = "") -> Iterator[ev.ApprovalOption]:

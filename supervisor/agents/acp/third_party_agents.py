@@ -253,7 +253,7 @@ class ThirdPartyAgents:
     ) -> None:
         order, deadline = turn.order, self._deadline(turn)
 
-        async def put(request: ev.ApprovalRequest) -> ApprovalAnswer:
+        async def put(request: ev.ApprovalRequested) -> ApprovalAnswer:
             known = await self._history.decision(order, request.item_id) if order.resume else None
             if known is not None:
                 return ApprovalAnswer(known.decision, known.reason)

@@ -14,14 +14,23 @@ from typing import Any, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.vocabulary.agent_events import Beyond, FurtherChange, Place, ReadsAs, ToolKind
 from actors.vocabulary.event_bases import MOST, FileChange
 from actors.vocabulary.ids import CallId, ItemId
+from actors.vocabulary.subjects import (
+    AgentCall,
+    Beyond,
+    CommandSubject,
+    FilesSubject,
+    FurtherChange,
+    OtherSubject,
+    Place,
+    ToolSort,
+)
 from supervisor.agents.acp.changes import changes_in, has_codex_changes
 from supervisor.agents.acp.json_readers import Shape, command_of, count, cwd_of, diffs_in, shapes, short, text
 from supervisor.config.bounds import Bounds
 
-KINDS: Mapping[Any, ToolKind] = {kind: kind for kind in get_args(ToolKind)}
+SORTS: Mapping[Any, ToolSort] = {sort: sort for sort in get_args(ToolSort)}
 MOST_PLACES = 100  # files of a call; a reader has no use for more
 LONGEST_PATH = 4_096
 LONGEST = 16 * 1024  # characters of arguments in an event: a person reads them, and the agent has the whole
@@ -138,7 +147,7 @@ class ToolUse(Struct, frozen=True):
     call_id: CallId
     item_id: ItemId
     title: str = ""
-    kind: ToolKind = "other"
+    sort: ToolSort = "other"
     command: tuple[str, ...] = ()
     named: tuple[str, ...] = ()  # the command in its arguments; a title stands for it only until they have it
     cwd: Path | None = None
@@ -150,23 +159,15 @@ class ToolUse(Struct, frozen=True):
     words: str = ""  # the text that came with its question
 
     @property
-    def reads_as(self) -> ReadsAs:
-        if self.changes:
-            return "patch"
-        return "command" if self.command or self.kind == "execute" else "other"
+    def subject(self) -> CommandSubject | FilesSubject | OtherSubject:
+        """The subject of the call's work and of its question, as far as it is known."""
+        if self.command or (self.sort == "execute" and not self.changes):
+            return CommandSubject(command=self.command, cwd=self.cwd, changes=dict(self.changes))
+        return FilesSubject(changes=dict(self.changes)) if self.changes else OtherSubject()
 
-    def facts(self) -> dict[str, Any]:
-        """Return the members that all events of a call have."""
-        return {
-            "call_id": self.call_id,
-            "item_id": self.item_id,
-            "title": self.title,
-            "kind": self.kind,
-            "command": self.command,
-            "cwd": self.cwd,
-            "changes": dict(self.changes),
-            "places": self.places,
-        }
+    @property
+    def agent_call(self) -> AgentCall:
+        return AgentCall(title=self.title, sort=self.sort, places=self.places, arguments=self.arguments)
 
     def after_update(self, update: Shape, cwd: Path | None, bounds: Bounds) -> "ToolUse":
         """Return the call as it is after an update."""
@@ -177,7 +178,7 @@ class ToolUse(Struct, frozen=True):
         known = replace(
             self,
             title=title,
-            kind=self.kind if "kind" not in update else KINDS.get(text(update["kind"]), "other"),
+            sort=self.sort if "kind" not in update else SORTS.get(text(update["kind"]), "other"),
             named=named,
             command=named or command_of(None, title) or self.command,
             cwd=cwd_of(arguments, update.get("_meta")) or self.cwd,
@@ -204,7 +205,7 @@ class ToolUse(Struct, frozen=True):
         title = "" if self.command else self.title
         parts = (
             *where,
-            self.kind,
+            self.sort,
             title,
             self.command,
             str(self.cwd or ""),

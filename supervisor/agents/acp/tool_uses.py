@@ -1,4 +1,4 @@
-"""Tool calls of a third-party agent as events: each begins once, when it runs, writes output, and ends once. Pure.
+"""Tool calls of a third-party agent as work: each begins once, when it runs, writes output, and ends once. Pure.
 
 A call that waits for a permission does not run. Some agents never report that a call runs: then it counts as running
 once it was permitted, has written something, or has waited without a question for a while.
@@ -6,7 +6,6 @@ once it was permitted, has written something, or has waited without a question f
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -35,9 +34,8 @@ MOST_OVER = 4_096  # ids of ended calls that are remembered, whose late updates 
 OVERLAP = 256  # characters of the known end by which an output without its beginning is recognised
 BEGINS_AFTER_S = 1.0  # a question comes within milliseconds of its call; without one for so long, the call runs
 
-End = Literal["completed", "failed", "cancelled"]
-ENDS: Mapping[object, End] = {"completed": "completed", "failed": "failed", "cancelled": "cancelled"}
-UseNews = ev.ToolUseBegin | ev.ToolUseDelta | ev.ToolUseEnd
+ENDS: Mapping[object, ev.WorkStatus] = {"completed": "completed", "failed": "failed", "cancelled": "cancelled"}
+WorkNews = ev.WorkBegan | ev.WorkOutput | ev.WorkEnded
 
 
 class ShownTerminal(Struct, frozen=True):
@@ -142,7 +140,7 @@ class OpenToolUse:
         self.terminals: tuple[str, ...] = ()
         self.unread = ""  # output of the terminals from before the call showed them
         self.exit_code: int | None = None
-        self.reads_as: ev.ReadsAs = "other"  # fixed at its beginning, so that its end has the same
+        self.kind: ev.WorkKind = "other"  # fixed at its beginning, so that its end has the same
 
 
 class ToolUses:
@@ -173,7 +171,7 @@ class ToolUses:
     def knows(self, update: Shape) -> bool:
         return text(update.get("toolCallId")) in self._calls
 
-    def take(self, update: Shape, new_item: Callable[[], ItemId]) -> Iterator[UseNews]:
+    def take(self, update: Shape, new_item: Callable[[], ItemId]) -> Iterator[WorkNews]:
         if self.is_late(update) and update.get("sessionUpdate") != "tool_call":
             return
         call = self._call_of(update, new_item)
@@ -199,26 +197,26 @@ class ToolUses:
         call.asked = True
         return replace(call.use, words=words)
 
-    def allow(self, call_id: str) -> Iterator[UseNews]:
+    def allow(self, call_id: str) -> Iterator[WorkNews]:
         call = self._calls.get(CallId(call_id))
         if call is not None:
             call.asked = False
             yield from self._begin(call)
 
-    def refuse(self, call_id: str) -> Iterator[UseNews]:
+    def refuse(self, call_id: str) -> Iterator[WorkNews]:
         """End a refused call: it never runs, and its later updates are ignored."""
         call = self._calls.get(CallId(call_id))
         if call is not None:
             yield from self._close(call, "cancelled", begin=False)
 
-    def begin_waiting(self) -> Iterator[UseNews]:
+    def begin_waiting(self) -> Iterator[WorkNews]:
         """Begin the calls that have waited without a question for a while."""
         until = self._now() - BEGINS_AFTER_S
         for call in list(self._calls.values()):
             if not (call.runs or call.asked) and call.since <= until:
                 yield from self._begin(call)
 
-    def terminal_wrote(self, terminal: str, piece: str) -> Iterator[UseNews]:
+    def terminal_wrote(self, terminal: str, piece: str) -> Iterator[WorkNews]:
         """Take new output of a terminal of ours, for the call that shows it."""
         for call in self._calls.values():
             if terminal in call.terminals:
@@ -252,7 +250,7 @@ class ToolUses:
             call.since = self._now()
         return call
 
-    def _take_output(self, call: OpenToolUse, update: Shape, status: str) -> Iterator[UseNews]:
+    def _take_output(self, call: OpenToolUse, update: Shape, status: str) -> Iterator[WorkNews]:
         """Take the output in an update."""
         call.exit_code = exit_code(update, "") if call.exit_code is None else call.exit_code
         unread, call.unread = call.unread, ""
@@ -273,20 +271,24 @@ class ToolUses:
             piece += call.written.take_whole(words)
         yield from self._write(call, piece)
 
-    def _write(self, call: OpenToolUse, new: str) -> Iterator[UseNews]:
+    def _write(self, call: OpenToolUse, new: str) -> Iterator[WorkNews]:
         if new:
             yield from self._begin(call)
-            yield ev.ToolUseDelta(
-                call_id=call.use.call_id, item_id=call.use.item_id, delta=new, reads_as=call.reads_as
+            yield ev.WorkOutput(
+                call_id=call.use.call_id,
+                item_id=call.use.item_id,
+                kind=call.kind,
+                chunk=new.encode(errors="replace"),
             )
 
-    def _begin(self, call: OpenToolUse) -> Iterator[UseNews]:
+    def _begin(self, call: OpenToolUse) -> Iterator[WorkNews]:
         if not call.runs:
             call.runs, call.since = True, self._now()
-            call.reads_as = call.use.reads_as
-            yield ev.ToolUseBegin(**call.use.facts(), arguments=call.use.arguments, reads_as=call.reads_as)
+            use, subject = call.use, call.use.subject
+            call.kind = subject.kind
+            yield ev.WorkBegan(call_id=use.call_id, item_id=use.item_id, subject=subject, agent_call=use.agent_call)
 
-    def _end(self, call: OpenToolUse, update: Shape, status: End) -> Iterator[UseNews]:
+    def _end(self, call: OpenToolUse, update: Shape, status: ev.WorkStatus) -> Iterator[WorkNews]:
         words = content_text(update.get("content"))
         words = (words if words != call.said else "") or raw_output(update) or self._terminal_output(call)
         if words and call.written.goes_on(words):
@@ -305,20 +307,24 @@ class ToolUses:
         return "\n".join(terminal.text for terminal in shown)
 
     def _close(
-        self, call: OpenToolUse, status: End, took: float | None = None, *, begin: bool = True
-    ) -> Iterator[UseNews]:
+        self, call: OpenToolUse, status: ev.WorkStatus, took: float | None = None, *, begin: bool = True
+    ) -> Iterator[WorkNews]:
         began = call.since if call.runs else self._now()
         if begin:
             yield from self._begin(call)
         self._mark_ended(call.use.call_id)
         if call.runs:
-            yield ev.ToolUseEnd(
-                **call.use.facts(),
+            use = replace(call.use, arguments="")  # said at the beginning
+            yield ev.WorkEnded(
+                call_id=use.call_id,
+                item_id=use.item_id,
+                kind=call.kind,
+                subject=use.subject,
+                agent_call=use.agent_call,
                 status=status,
                 output=call.written.text,
                 exit_code=call.exit_code,
                 duration=ev.Duration.from_seconds(took if took is not None else max(0.0, self._now() - began)),
-                reads_as=call.reads_as,
             )
 
     def _mark_ended(self, call_id: CallId) -> None:

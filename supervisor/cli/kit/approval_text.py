@@ -9,6 +9,7 @@ from supervisor.cli.kit.table import Row
 from supervisor.cli.kit.terminal import Paint
 from transports import question_text as texts
 
+QUESTION = "approval_requested"  # the type of its event
 STYLES = {
     "command": ("bold",),
     "outside": ("yellow", "bold"),
@@ -21,21 +22,16 @@ STYLES = {
 LINES_IN_LIST = 20  # lines of a command or a patch; `greenroom approvals ID` shows all of them
 
 
-def is_approval_request(event: Json) -> bool:
-    """Whether the event is an approval request of any kind."""
-    return str(event["type"]).endswith("_approval_request")
-
-
 def row_of(found: Json) -> Row:
     return {
         "id": found["approval_id"],
         "conversation": found["conversation"],
         "kind": texts.kind(found),
         "what": texts.summary(found, home()),
-        "command": found.get("command"),
+        "command": found["subject"].get("command"),
         "outside": texts.runs_outside(found),
         "reason": found.get("reason"),
-        "cwd": found.get("cwd"),
+        "cwd": found["subject"].get("cwd"),
         "asked": found.get("ts"),
         "seq": found.get("seq"),
         "found": found,

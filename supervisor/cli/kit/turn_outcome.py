@@ -1,10 +1,8 @@
 """The outcome of a turn, read from its events; the exit code follows from it. Pure."""
 
+from greenroom.scripts import TERMINAL
 from supervisor.cli.kit import exits
 from supervisor.cli.kit.client import Json
-
-# as `actors.vocabulary.events` has it, which takes too long to import
-TERMINAL = frozenset({"task_complete", "turn_aborted"})
 
 
 class TurnOutcome:

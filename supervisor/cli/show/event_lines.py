@@ -44,7 +44,6 @@ def _session(body: Json) -> str:
 
 NOTES: dict[str, Callable[[Json], str]] = {
     "stream_error": lambda body: one_line(body["message"]),
-    "web_search_end": lambda body: f"searched the web: {one_line(body['query']) or 'something'}",
     "background_event": lambda body: one_line(body["message"]),
     "kept_yes_used": why_not_asked,
     "agent_session": _session,

@@ -67,8 +67,6 @@ class EventPrinter(ToolPrinter):
             show(body, envelope)
         elif body["type"] in NOTES:
             self._note(NOTES[body["type"]](body), "yellow" if body["type"] in YELLOW else "dim")
-        elif approval_text.is_approval_request(body):
-            self.ask(body)
         elif self._raw:
             self._anything(body)
 
@@ -207,6 +205,9 @@ class EventPrinter(ToolPrinter):
         self.approvals[body["approval_id"]] = body
         self.heights[body["approval_id"]] = len(head) + len(lines)
         (self.incomplete_approvals.discard if complete else self.incomplete_approvals.add)(body["approval_id"])
+
+    def _on_approval_requested(self, body: Json, _: Json) -> None:
+        self.ask(body)
 
     def _on_approval_resolved(self, body: Json, _: Json) -> None:
         asked = self.approvals.pop(body["approval_id"], None)

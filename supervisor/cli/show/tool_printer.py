@@ -1,4 +1,4 @@
-"""The tools that a turn uses, as a person reads them: commands, patches, plans, tools of servers and agents.
+"""The work of a turn as a person reads it: commands, patches, plans, tools of servers and agents.
 
 Also writes the lines of all events: the printer of all other events inherits from this class.
 """
@@ -60,52 +60,90 @@ class ToolPrinter:
     def _note_cut(self, body: Json) -> None:
         self._note(CUTS.get(body.get("cut") or "", "(cut off)"))
 
-    # --- commands -------------------------------------------------------------------------------------------------
+    # --- work -----------------------------------------------------------------------------------------------------
 
-    def _on_exec_command_begin(self, body: Json, _: Json) -> None:
-        if body.get("tool"):
+    def _on_work_began(self, body: Json, _: Json) -> None:
+        subject = body["subject"]
+        if subject.get("tool") and subject["kind"] == "command":
             self._looks.add(body["item_id"])
-            self._note(" ".join(map(visible, body["command"])), "cyan")
+            self._note(" ".join(map(visible, subject["command"])), "cyan")
             return
-        self._note(f"$ {texts.command_for_history(body['command'])}", "cyan")
+        if subject.get("changes"):
+            self._changes(subject["changes"])
+        elif subject.get("command"):
+            self._note(f"$ {texts.command_for_history(subject['command'])}", "cyan")
+        elif subject["kind"] == "tool":
+            self._note(f"{MCP} {one_line(texts.tool_call_line(subject))}", "cyan")
+        else:
+            call = body["agent_call"] or {}
+            self._note(f"{MCP} {one_line(call.get('title') or call.get('sort', 'a tool'))}", "cyan")
         self._output.begin(body["item_id"])
 
-    def _on_exec_command_output_delta(self, body: Json, _: Json) -> None:
-        text = base64.b64decode(body["chunk"]).decode(errors="replace")
-        self._note_each(self._output.take(body["item_id"], clean(text)))
+    def _on_work_output(self, body: Json, _: Json) -> None:
+        if body["kind"] == "command":  # the results of other tools are for the agent
+            text = base64.b64decode(body["chunk"]).decode(errors="replace")
+            self._note_each(self._output.take(body["item_id"], clean(text)))
 
-    def _on_exec_command_end(self, body: Json, _: Json) -> None:
-        item = body["item_id"]
+    def _on_work_ended(self, body: Json, _: Json) -> None:
+        match body["kind"]:
+            case "picture":
+                self._note(f"view_image {visible(self._relative(body['subject']['path']))}", "cyan")
+            case "search":
+                self._note(f"searched the web: {one_line(body['subject']['query']) or 'something'}")
+            case "command":
+                self._command_ended(body)
+            case "tool":
+                self._server_tool_ended(body)
+            case "files" if body["agent_call"] is None:
+                self._patch_ended(body)
+            case _:
+                self._call_ended(body)
+
+    def _command_ended(self, body: Json) -> None:
+        item, code = body["item_id"], body["exit_code"] or 0
+        of_agent = body["agent_call"] is not None
         if item in self._looks:  # its result is for the model, and a failure is shown with the output
             self._looks.discard(item)
             return
         if not self._output.has_output(item):
-            self._note_each(self._output.take_whole(item, clean(body["stdout"] + body["stderr"])))
-            if body["exit_code"] < 0 and body["stderr"]:  # why it was not started, which its failure repeats
+            self._note_each(self._output.take_whole(item, clean(body["output"] + body["errors"])))
+            if code < 0 and body["errors"]:  # why it was not started, which its failure repeats
                 self._shown_failures.add(item)
         self._note_each(self._output.end(item))
         if body.get("cut"):
             self._note_cut(body)
-        elif body["exit_code"] > 0:
-            self._note(f"  exit {body['exit_code']}, {_length(body)}", "red")
-        elif body["exit_code"] < 0 and any(body["duration"].values()):  # no exit code: it was ended, or not started
+        elif of_agent and body["status"] == "cancelled":
+            self._note("  cancelled", "yellow")
+        elif code > 0 or (of_agent and (code or body["status"] == "failed")):
+            self._note(f"  {f'exit {code}' if code else 'failed'}, {_length(body)}", "red")
+        elif code < 0 and any(body["duration"].values()):  # no exit code: it was ended, or not started
             self._note(f"  stopped after {_length(body)}", "red")
 
-    def _on_job_started(self, body: Json, _: Json) -> None:
-        until = "it goes on after the turn" if body["keeps"] else "until the turn ends"
-        self._note(f"$ {texts.command_for_history(body['command'])} &", "cyan")
-        self._note(f"  job {body['job']}, {until}")
+    def _patch_ended(self, body: Json) -> None:
+        if body["status"] != "completed":
+            self._shown_failures.add(body["item_id"])
+            self._note(f"the patch failed: {clean(body['errors']).strip()}", "red")
 
-    # --- files and plans ------------------------------------------------------------------------------------------
+    def _server_tool_ended(self, body: Json) -> None:
+        if body["result"] is None:
+            self._shown_failures.add(body["item_id"])
+            self._note(f"  {one_line(body['errors'])}, {_length(body)}", "red")
+        else:
+            text = clean("\n".join(part.get("text", "") for part in body["result"].get("content", ())))
+            whole = text.rstrip("\n") + "\n" if text else ""
+            self._note_each(self._output.take_whole(body["item_id"], whole))
+            self._note_each(self._output.end(body["item_id"]))
 
-    def _on_view_image_tool_call(self, body: Json, _: Json) -> None:
-        self._note(f"view_image {visible(self._relative(body['path']))}", "cyan")
-
-    def _relative(self, path: str) -> str:
-        return path.removeprefix(f"{self.base.rstrip('/')}/") if self.base else path
-
-    def _on_patch_apply_begin(self, body: Json, _: Json) -> None:
-        self._changes(body["changes"])
+    def _call_ended(self, body: Json) -> None:
+        code = f"exit {body['exit_code']}" if body["exit_code"] else ""
+        if body.get("cut"):
+            self._note_cut(body)
+        elif body["status"] == "cancelled":
+            self._note("  cancelled", "yellow")
+        elif body["status"] == "failed":
+            self._note(f"  failed: {one_line(body['output']) or code or 'it says no more'}", "red")
+        elif code:
+            self._note(f"  {code}, {_length(body)}", "red")
 
     def _changes(self, changes: Json) -> None:
         for path, change in sorted(changes.items()):
@@ -113,10 +151,15 @@ class ToolPrinter:
                 for shown in line.fold(self._notes_screen.room or texts.LONGEST):
                     self._plain(self._paint(shown, *approval_text.STYLES.get(line.style, ())))
 
-    def _on_patch_apply_end(self, body: Json, _: Json) -> None:
-        if not body["success"]:
-            self._shown_failures.add(body["item_id"])
-            self._note(f"the patch failed: {clean(body['stderr']).strip()}", "red")
+    def _relative(self, path: str) -> str:
+        return path.removeprefix(f"{self.base.rstrip('/')}/") if self.base else path
+
+    # --- jobs and plans -------------------------------------------------------------------------------------------
+
+    def _on_job_started(self, body: Json, _: Json) -> None:
+        until = "it goes on after the turn" if body["keeps"] else "until the turn ends"
+        self._note(f"$ {texts.command_for_history(body['command'])} &", "cyan")
+        self._note(f"  job {body['job']}, {until}")
 
     def _on_plan_update(self, body: Json, _: Json) -> None:
         if body["explanation"]:
@@ -124,50 +167,6 @@ class ToolPrinter:
         for step in body["plan"]:
             style = {"completed": "dim", "in_progress": "bold"}.get(step["status"], "plain")
             self._write_hanging(f"{MARKS[step['status']]} {one_line(step['step'])}", "    ", style)
-
-    # --- tools of servers, and of third-party agents --------------------------------------------------------------
-
-    def _on_mcp_tool_call_begin(self, body: Json, _: Json) -> None:
-        self._note(f"{MCP} {one_line(texts.tool_call_line(body['invocation']))}", "cyan")
-
-    def _on_mcp_tool_call_end(self, body: Json, _: Json) -> None:
-        if "Err" in body["result"]:
-            self._shown_failures.add(body["item_id"])
-            self._note(f"  {one_line(body['result']['Err'])}, {_length(body)}", "red")
-        else:
-            text = clean("\n".join(part.get("text", "") for part in body["result"]["Ok"].get("content", ())))
-            whole = text.rstrip("\n") + "\n" if text else ""
-            self._note_each(self._output.take_whole(body["item_id"], whole))
-            self._note_each(self._output.end(body["item_id"]))
-
-    def _on_tool_use_begin(self, body: Json, _: Json) -> None:
-        if body["changes"]:
-            self._changes(body["changes"])
-        elif body["command"]:
-            self._note(f"$ {texts.command_for_history(body['command'])}", "cyan")
-        else:
-            self._note(f"{MCP} {one_line(body['title'] or body['kind'])}", "cyan")
-        self._output.begin(body["item_id"])
-
-    def _on_tool_use_delta(self, body: Json, _: Json) -> None:
-        if body["reads_as"] == "command":  # the results of other tools are for the agent
-            self._note_each(self._output.take(body["item_id"], clean(body["delta"])))
-
-    def _on_tool_use_end(self, body: Json, _: Json) -> None:
-        item, failed = body["item_id"], body["status"] == "failed"
-        if body["reads_as"] == "command":
-            if not self._output.has_output(item):
-                self._note_each(self._output.take_whole(item, clean(body["output"])))
-            self._note_each(self._output.end(item))
-        code = f"exit {body['exit_code']}" if body["exit_code"] else ""
-        if body.get("cut"):
-            self._note_cut(body)
-        elif body["status"] == "cancelled":
-            self._note("  cancelled", "yellow")
-        elif failed and body["reads_as"] != "command":
-            self._note(f"  failed: {one_line(body['output']) or code or 'it says no more'}", "red")
-        elif failed or code:
-            self._note(f"  {code or 'failed'}, {_length(body)}", "red")
 
     def _on_tool_output(self, body: Json, _: Json) -> None:
         """Show a failure, unless another event has shown it already. Older histories have refusals only."""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, NoReturn
 
 from actors.vocabulary.visible_text import visible
+from greenroom.scripts import TERMINAL
 from greenroom.unfinished import UnfinishedItems
 from supervisor.cli.kit import exits, ids, reconnecting
 from supervisor.cli.kit.approval_answers import ApprovalAnswer
@@ -22,7 +23,7 @@ from supervisor.cli.kit.formatting import clean
 from supervisor.cli.kit.json_output import write_event
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.terminal import Paint, is_terminal, size
-from supervisor.cli.kit.turn_outcome import TERMINAL, TurnOutcome
+from supervisor.cli.kit.turn_outcome import TurnOutcome
 from supervisor.cli.show import keys
 from supervisor.cli.show.attention import Attention
 from supervisor.cli.show.input_line import InputLine, WatchAction, WatchCommand, WatchState

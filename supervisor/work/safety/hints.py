@@ -3,10 +3,9 @@
 import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
-from typing import Literal
 
-from actors.vocabulary.events import ListFilesCommand, ParsedCommand, PlainCommand, ReadCommand, SearchCommand
 from actors.vocabulary.quoting import quote_command
+from actors.vocabulary.subjects import CommandHint
 from supervisor.work.safety.shell import plain_commands
 
 OPTIONS_WITH_VALUE = {
@@ -17,7 +16,7 @@ OPTIONS_WITH_VALUE = {
 SEARCH_FLAGS = re.compile(r"-[inrRHlwvFEoSuac]+|--(files-with-matches|hidden|line-number|ignore-case|recursive)")
 
 
-def parsed_command(argv: Sequence[str]) -> tuple[ParsedCommand, ...]:
+def command_hints(argv: Sequence[str]) -> tuple[CommandHint, ...]:
     """Return a hint for each command of a plain script, otherwise one hint for the whole argv."""
     match argv:
         case ["bash", "-lc", script]:
@@ -27,7 +26,7 @@ def parsed_command(argv: Sequence[str]) -> tuple[ParsedCommand, ...]:
             return (_hint(argv),)
 
 
-def _hint(argv: Sequence[str]) -> ParsedCommand:
+def _hint(argv: Sequence[str]) -> CommandHint:
     match argv:
         case ["cat", file] if _is_name(file):
             return _read(argv, file)
@@ -39,7 +38,7 @@ def _hint(argv: Sequence[str]) -> ParsedCommand:
         case ["ls", *rest]:
             names = _names(rest, OPTIONS_WITH_VALUE["ls"])
             path = names[0] if len(names) == 1 else None
-            return _list(argv, path)
+            return CommandHint(cmd=quote_command(argv), purpose="lists", path=path)
         case ["rg" | "grep", *flags, query, path] if _is_name(query) and _is_name(path) and _all_flags(flags):
             return _search(argv, query, path)
         case ["rg" | "grep", *flags, query] if _is_name(query) and _all_flags(flags):
@@ -70,32 +69,13 @@ def _is_name(word: str) -> bool:
     return not word.startswith("-")
 
 
-# Each hint is assigned to a variable with a type of its own, so that mypy knows that the key is a literal.
+def _read(argv: Sequence[str], file: str) -> CommandHint:
+    return CommandHint(cmd=quote_command(argv), purpose="reads", name=PurePosixPath(file).name)
 
 
-def _read(argv: Sequence[str], file: str) -> ParsedCommand:
-    hint: dict[Literal["Read"], ReadCommand] = {
-        "Read": ReadCommand(cmd=quote_command(argv), name=PurePosixPath(file).name)
-    }
-    return hint
+def _search(argv: Sequence[str], query: str, path: str | None) -> CommandHint:
+    return CommandHint(cmd=quote_command(argv), purpose="searches", query=query, path=path)
 
 
-def _list(argv: Sequence[str], path: str | None) -> ParsedCommand:
-    hint: dict[Literal["ListFiles"], ListFilesCommand] = {
-        "ListFiles": ListFilesCommand(cmd=quote_command(argv), path=path)
-    }
-    return hint
-
-
-def _search(argv: Sequence[str], query: str, path: str | None) -> ParsedCommand:
-    hint: dict[Literal["Search"], SearchCommand] = {
-        "Search": SearchCommand(cmd=quote_command(argv), query=query, path=path)
-    }
-    return hint
-
-
-def _unknown(argv: Sequence[str]) -> ParsedCommand:
-    hint: dict[Literal["Test", "Lint", "Noop", "Unknown"], PlainCommand] = {
-        "Unknown": PlainCommand(cmd=quote_command(argv))
-    }
-    return hint
+def _unknown(argv: Sequence[str]) -> CommandHint:
+    return CommandHint(cmd=quote_command(argv))

@@ -12,9 +12,6 @@ from actors.vocabulary.records import Record
 from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision, Settings
 from tests.actors.conversation.words import text
 
-BEGINS = (ev.ExecCommandBegin, ev.PatchApplyBegin, ev.McpToolCallBegin)
-ENDS = (ev.ExecCommandEnd, ev.PatchApplyEnd, ev.McpToolCallEnd)
-ASKS = (ev.ExecApprovalRequest, ev.ApplyPatchApprovalRequest)
 TERMINAL = (ev.TaskComplete, ev.TurnAborted)
 
 
@@ -34,7 +31,7 @@ class Story:
     taken_by: dict[InputId, TurnId] = field(default_factory=dict)
     items: set[ItemId] = field(default_factory=set)
     calls: dict[CallId, ItemId] = field(default_factory=dict)
-    questions: dict[ApprovalId, ev.ApprovalRequest] = field(default_factory=dict)
+    questions: dict[ApprovalId, ev.ApprovalRequested] = field(default_factory=dict)
     decided: dict[ApprovalId, Decision] = field(default_factory=dict)
     situations: Counter[str] = field(default_factory=Counter)
 
@@ -244,12 +241,12 @@ class Story:
                 self.calls[event.call_id] = event.item_id
             case ev.ToolOutput():
                 del self.calls[event.call_id]
-            case _ if isinstance(event, BEGINS):
+            case ev.WorkBegan():
                 assert event.item_id not in self.items
                 self.items.add(event.item_id)
-            case _ if isinstance(event, ENDS):
+            case ev.WorkEnded():
                 self.items.remove(event.item_id)
-            case _ if isinstance(event, ASKS):
+            case ev.ApprovalRequested():
                 assert event.approval_id not in {*self.questions, *self.decided}, "a question is asked once"
                 self.questions[event.approval_id] = event
             case ev.ApprovalResolved():

@@ -6,26 +6,28 @@ from actors.messages.conversation import ChangeSettings, FollowAgent, RecordAgen
 from actors.messages.orders import KnownSession, ModelFailed
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Done
-from actors.vocabulary.ids import ApprovalId, CallId, ItemId
+from actors.vocabulary.ids import CallId, ItemId
 from actors.vocabulary.settings import AbortReason, ApprovalPolicy, ReasoningEffort, Settings, Task
 from tests.support.core_driver import SETTINGS, Core, caller
+from tests.support.work import command, command_asked, command_wrote
 
 ANN = caller("ann")
 USE = ItemId("use")
 
 
-def begun() -> ev.ToolUseBegin:
-    return ev.ToolUseBegin(
-        call_id=CallId("c"), item_id=USE, title="npm test", kind="execute", command=("npm", "test")
-    )
+NPM_TEST = ev.AgentCall(title="npm test", sort="execute")
 
 
-def written(text: str) -> ev.ToolUseDelta:
-    return ev.ToolUseDelta(call_id=CallId("c"), item_id=USE, delta=text)
+def began() -> ev.WorkBegan:
+    return ev.WorkBegan(call_id=CallId("c"), item_id=USE, subject=command("npm", "test"), agent_call=NPM_TEST)
 
 
-def done() -> ev.ToolUseEnd:
-    return ev.ToolUseEnd(call_id=CallId("c"), item_id=USE, title="npm test", status="completed")
+def wrote(text: str) -> ev.WorkOutput:
+    return command_wrote(text.encode(), call="c", item=USE)
+
+
+def ended() -> ev.WorkEnded:
+    return ev.WorkEnded(call_id=CallId("c"), item_id=USE, kind="command", agent_call=NPM_TEST, status="completed")
 
 
 def session(agent: str = "claude", name: str = "s1") -> ev.AgentSession:
@@ -116,14 +118,14 @@ def test_a_session_is_known_after_a_restart() -> None:
 def test_a_tool_that_is_cut_by_the_end_of_its_turn_ends_with_what_it_wrote() -> None:
     core = Core()
     core.send()
-    core.output(begun(), written("1 passed, "), written("2 to go"))
+    core.output(began(), wrote("1 passed, "), wrote("2 to go"))
     core.interrupt()
     core.stopped()
-    (end,) = core.said_of(ev.ToolUseEnd)
-    assert (end.status, end.title, end.command, end.cut) == (
+    (end,) = core.said_of(ev.WorkEnded)
+    assert (end.status, end.agent_call, end.subject, end.cut) == (
         "cancelled",
-        "npm test",
-        ("npm", "test"),
+        NPM_TEST,
+        command("npm", "test"),
         AbortReason.INTERRUPTED,
     )
     assert end.output == "1 passed, 2 to go"
@@ -132,10 +134,10 @@ def test_a_tool_that_is_cut_by_the_end_of_its_turn_ends_with_what_it_wrote() -> 
 def test_the_end_of_a_tool_is_said_once() -> None:
     core = Core()
     core.send()
-    core.output(begun(), done())
-    core.output(done())
+    core.output(began(), ended())
+    core.output(ended())
     core.end()
-    assert len(core.said_of(ev.ToolUseEnd)) == 1
+    assert len(core.said_of(ev.WorkEnded)) == 1
 
 
 def test_work_that_an_agent_begins_by_itself_is_a_turn() -> None:
@@ -170,11 +172,11 @@ def test_news_that_are_no_work_are_recorded_without_a_turn(*, turn_is_open: bool
 def test_a_tool_whose_question_is_open_waits_although_its_agent_said_that_it_runs() -> None:
     core = Core()
     core.send()
-    core.output(begun(), ev.ToolUseApprovalRequest(call_id=CallId("c"), item_id=USE, approval_id=ApprovalId("q")))
+    core.output(began(), command_asked("npm", "test").model_copy(update={"item_id": USE}))
     turn = core.state.facts.turn
     assert turn is not None
     assert turn.only_waits
-    core.output(ev.ToolUseBegin(call_id=CallId("d"), item_id=ItemId("other")))
+    core.output(began().model_copy(update={"item_id": ItemId("other")}))
     turn = core.state.facts.turn
     assert turn is not None
     assert not turn.only_waits
@@ -234,7 +236,7 @@ def test_a_running_turn_goes_on_with_its_agent_and_the_next_has_the_new_one(own:
 def test_what_an_agent_uses_without_naming_a_model_is_entered_under_its_own_name() -> None:
     core = with_agent("claude")
     core.send("first")
-    core.output(begun(), done(), ev.TokenCount(input_tokens=1, output_tokens=1, total_tokens=2, provider="claude"))
+    core.output(began(), ended(), ev.TokenCount(input_tokens=1, output_tokens=1, total_tokens=2, provider="claude"))
     core.end()
     assert core.state.facts.spent.tool_calls == 1
     assert {entry.model for append in core.appends for entry in append.spent} == {"claude"}

@@ -211,7 +211,7 @@ def test_an_answer_while_the_turn_is_being_stopped_does_not_reach_the_agent() ->
 def test_d40_approved_for_the_session_holds_for_the_same_command_in_the_same_directory_only() -> None:
     core = asked()
     core.answer_with(Decision.APPROVED_FOR_SESSION, ANN)
-    core.output(w.ask("same"), w.ask("elsewhere", cwd="/other"), w.ask("longer", command=("rm", "x", "y")))
+    core.output(w.ask("same"), w.ask("elsewhere", cwd="/other"), w.ask("longer", words=("rm", "x", "y")))
     assert [one.approval for one in core.orders_of(AnswerAgent)] == ["question", "same"]
     assert [one.approval_id for one in summary(core.state).pending] == ["elsewhere", "longer"]
 
@@ -352,7 +352,7 @@ def test_an_interrupt_of_a_turn_that_is_being_resumed_takes_the_resumption_back(
 def test_a_waiting_turn_survives_a_restart_and_is_continued_by_the_answer() -> None:
     core = asked()
     core.crash()
-    assert core.types[-1] == "exec_approval_request"
+    assert core.types[-1] == "approval_requested"
     assert condition(core.state) is Condition.WAITING
     core.answer_with(Decision.APPROVED, ANN)
     assert core.runs[-1].resume

@@ -24,7 +24,7 @@ TAGS = ev.FormField(name="tags", type="array", choices=("x", "y", "z"), most=2)
 FORM = (NAME, COUNT, LOUD, COLOUR, TAGS)
 
 
-def asked(request: ev.ApprovalRequest) -> Core:
+def asked(request: ev.ApprovalRequested) -> Core:
     core = Core()
     core.send()
     core.output(request)
@@ -78,9 +78,9 @@ def test_always_is_ours_and_the_agent_is_told_nothing_of_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "request_", [w.ask_use(ONCE, EVER, REJECT), w.ask_patch(), w.ask_form()], ids=lambda one: one.type
+    "request_", [w.ask_use(ONCE, EVER, REJECT), w.ask_patch(), w.ask_form()], ids=lambda asked: asked.subject.kind
 )
-def test_always_is_a_yes_once_where_nothing_would_know_the_same_again(request_: ev.ApprovalRequest) -> None:
+def test_always_is_a_yes_once_where_nothing_would_know_the_same_again(request_: ev.ApprovalRequested) -> None:
     """An answer that says more than is kept would be believed."""
     core = asked(request_)
     core.answer_with(ALWAYS, ANN)
@@ -97,13 +97,13 @@ def test_a_plain_yes_is_never_sent_as_a_rule_where_the_agent_offers_nothing_else
 # --- outside of the sandbox -----------------------------------------------------------------------------------------
 
 
-def inside_first(approval: str = "question", command: tuple[str, ...] = ("make",)) -> ev.ExecApprovalRequest:
+def inside_first(approval: str = "question", command: tuple[str, ...] = ("make",)) -> ev.ApprovalRequested:
     changes = {"outside_sandbox": False, "inside_or_outside": True}
-    return w.ask(approval, command=command).model_copy(update=changes)
+    return w.ask(approval, words=command).model_copy(update=changes)
 
 
-def leaving(approval: str = "question", command: tuple[str, ...] = ("make",)) -> ev.ExecApprovalRequest:
-    return w.ask(approval, command=command).model_copy(update={"outside_sandbox": True})
+def leaving(approval: str = "question", command: tuple[str, ...] = ("make",)) -> ev.ApprovalRequested:
+    return w.ask(approval, words=command).model_copy(update={"outside_sandbox": True})
 
 
 @pytest.mark.parametrize("how", ["outside", "option", "form"])
@@ -133,8 +133,10 @@ def test_a_no_to_outside_leaves_the_question_open(decision: Decision) -> None:
     assert "a no runs nothing" in refusal(core)
 
 
-@pytest.mark.parametrize("request_", [w.ask_use(ONCE, REJECT), w.ask_patch(), w.ask_form()], ids=lambda one: one.type)
-def test_outside_for_a_question_about_something_else_leaves_it_open(request_: ev.ApprovalRequest) -> None:
+@pytest.mark.parametrize(
+    "request_", [w.ask_use(ONCE, REJECT), w.ask_patch(), w.ask_form()], ids=lambda asked: asked.subject.kind
+)
+def test_outside_for_a_question_about_something_else_leaves_it_open(request_: ev.ApprovalRequested) -> None:
     core = asked(request_)
     core.answer_with(YES, ANN, outside=True)
     assert "not about leaving the sandbox" in refusal(core)

@@ -55,10 +55,9 @@ def test_after_an_interrupt_every_begin_has_its_end_every_call_its_output_every_
     core.interrupt()
     core.stopped()
     count = core.types.count
-    assert count("exec_command_begin") == count("exec_command_end")
-    assert count("patch_apply_begin") == count("patch_apply_end")
+    assert count("work_began") == count("work_ended")
     assert count("tool_call") == count("tool_output")
-    assert count("exec_approval_request") == count("approval_resolved")
+    assert count("approval_requested") == count("approval_resolved")
 
 
 def test_an_interrupt_while_the_disk_still_holds_the_start_ends_the_turn_without_an_agent() -> None:

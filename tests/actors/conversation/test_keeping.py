@@ -62,8 +62,8 @@ def test_reasoning_and_the_output_of_a_command_are_kept_too() -> None:
     core.output(w.chunk(b"\xa4"))
     second(core)
     core.crash()
-    (ended,) = core.said_of(ev.ExecCommandEnd)
-    assert (ended.stdout, ended.stderr, ended.cut) == ("ä", "oh", AbortReason.LOST)
+    (ended,) = core.said_of(ev.WorkEnded)
+    assert (ended.output, ended.errors, ended.cut) == ("ä", "oh", AbortReason.LOST)
     (thought,) = core.said_of(ev.AgentReasoning)
     assert (thought.text, thought.partial, thought.cut) == ("I think", True, AbortReason.LOST)
 
@@ -161,7 +161,7 @@ def test_output_without_end_is_kept_up_to_a_bound() -> None:
         second(core)
         assert sum(one.end - one.start for one in core.disk.kept) <= 2 * TAIL_LIMIT
     core.crash()
-    assert TAIL_LIMIT // 2 <= len(core.said_of(ev.ExecCommandEnd)[0].stdout) <= TAIL_LIMIT
+    assert TAIL_LIMIT // 2 <= len(core.said_of(ev.WorkEnded)[0].output) <= TAIL_LIMIT
 
 
 def test_text_is_not_written_to_a_disk_that_refuses_and_the_turn_ends_as_before() -> None:

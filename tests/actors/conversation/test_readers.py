@@ -472,7 +472,7 @@ def test_d20_a_question_that_is_not_on_disk_yet_is_not_shown_to_a_newcomer_and_t
     assert not reader.slices[0].pending
     assert summary(core.state).pending == ()
     core.store()
-    assert [record.type for slice_ in reader.slices for record in slice_.records] == ["exec_approval_request"]
+    assert [record.type for slice_ in reader.slices for record in slice_.records] == ["approval_requested"]
 
 
 def test_a_question_whose_answer_the_disk_refused_was_shown_to_those_who_came_meanwhile() -> None:

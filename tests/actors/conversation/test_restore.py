@@ -127,7 +127,7 @@ def test_a_turn_that_ran_when_the_daemon_died_is_lost_and_balanced(news: tuple[A
     core.output(*news)
     core.crash()
     assert core.said_of(ev.TurnAborted)[0].reason is AbortReason.LOST
-    assert core.types.count("exec_command_begin") == core.types.count("exec_command_end")
+    assert core.types.count("work_began") == core.types.count("work_ended")
     assert core.types.count("tool_call") == core.types.count("tool_output")
     assert condition(core.state) is Condition.LOST
     core.send("again")

@@ -81,7 +81,7 @@ def test_a_turn_whose_output_the_disk_refuses_is_stopped_and_closed_as_failed_wh
     assert core.answer(ANN) == FULL
     recover(core)
     core.say(TimerFired("storage"))
-    assert core.types[4:] == ["exec_command_end", "tool_output", "error", "turn_aborted"]
+    assert core.types[4:] == ["work_ended", "tool_output", "error", "turn_aborted"]
     aborted = core.said_of(ev.TurnAborted)[0]
     assert (aborted.reason.value, aborted.message) == ("failed", "storage_full: the disk is full")
 

@@ -59,7 +59,7 @@ def test_what_the_agent_says_is_stored_in_its_order_between_the_beginning_and_th
     middle = [
         one.type
         for one in news
-        if not isinstance(one, InputWanted | StorageAwaited) and not one.type.endswith("delta")
+        if not isinstance(one, InputWanted | StorageAwaited) and not isinstance(one, ev.DELTAS)
     ]
     assert core.types == ["task_started", "user_message", *middle, "task_complete"]
 
@@ -83,8 +83,8 @@ def test_a_command_with_approval_is_asked_answered_and_then_begun() -> None:
     core.output(w.begin(), w.end(), w.output(), w.message("done"))
     core.end()
     assert core.types == [
-        "task_started", "user_message", "tool_call", "exec_approval_request", "approval_resolved",
-        "exec_command_begin", "exec_command_end", "tool_output", "agent_message", "task_complete",
+        "task_started", "user_message", "tool_call", "approval_requested", "approval_resolved",
+        "work_began", "work_ended", "tool_output", "agent_message", "task_complete",
     ]  # fmt: skip
 
 
@@ -96,7 +96,7 @@ def test_a_patch_with_approval_is_asked_answered_and_then_applied() -> None:
     core.output(w.patch_begin(auto=False), w.patch_end(), w.diff(), w.output("patch"))
     core.end()
     assert core.types[2:] == [
-        "tool_call", "apply_patch_approval_request", "approval_resolved", "patch_apply_begin", "patch_apply_end",
+        "tool_call", "approval_requested", "approval_resolved", "work_began", "work_ended",
         "turn_diff", "tool_output", "task_complete",
     ]  # fmt: skip
 
@@ -111,8 +111,8 @@ def test_d11_every_end_event_comes_before_turn_aborted_and_the_next_turn_after_i
     core.send("second")
     aborted = core.types.index("turn_aborted")
     assert core.types[2:aborted] == [
-        "tool_call", "exec_command_begin", "tool_call", "patch_apply_begin", "tool_call", "mcp_tool_call_begin",
-        "exec_command_end", "patch_apply_end", "mcp_tool_call_end", "tool_output", "tool_output", "tool_output",
+        "tool_call", "work_began", "tool_call", "work_began", "tool_call", "work_began",
+        "work_ended", "work_ended", "work_ended", "tool_output", "tool_output", "tool_output",
         "agent_reasoning", "agent_message",
     ]  # fmt: skip
     assert core.types[aborted + 1 :] == ["task_started", "user_message"]
@@ -125,8 +125,8 @@ def test_a_stream_error_voids_what_the_model_had_not_finished_and_keeps_what_a_c
     core.interrupt(ANN)
     core.stopped()
     assert "agent_message" not in core.types
-    (ended,) = [event for event in core.events if isinstance(event, ev.ExecCommandEnd)]
-    assert ended.stdout == "kept"
+    (ended,) = [event for event in core.events if isinstance(event, ev.WorkEnded)]
+    assert ended.output == "kept"
 
 
 def test_d11_a_command_that_was_cut_ends_with_minus_one_and_what_it_had_written() -> None:
@@ -135,8 +135,8 @@ def test_d11_a_command_that_was_cut_ends_with_minus_one_and_what_it_had_written(
     core.output(w.begin(), w.chunk(b"out"), w.chunk(b"oops", error=True), w.chunk(b"put"))
     core.interrupt()
     core.stopped()
-    (end,) = core.said_of(ev.ExecCommandEnd)
-    assert (end.exit_code, end.stdout, end.stderr) == (-1, "output", "oops")
+    (end,) = core.said_of(ev.WorkEnded)
+    assert (end.exit_code, end.output, end.errors) == (-1, "output", "oops")
 
 
 def test_d11_output_after_the_end_of_its_turn_is_dropped() -> None:
@@ -223,7 +223,7 @@ def test_d35_a_completed_item_stays_in_history_when_the_stream_breaks_after_it()
     core.output(w.call(), w.begin(), w.end(), w.output(), w.delta("half"))
     core.end(ModelFailed("the stream broke"))
     assert core.types[2:] == [
-        "tool_call", "exec_command_begin", "exec_command_end", "tool_output",
+        "tool_call", "work_began", "work_ended", "tool_output",
         "agent_message", "error", "task_complete",
     ]  # fmt: skip
 

@@ -1,11 +1,10 @@
 """The messages of an agent in tests, short enough to read a turn in a line."""
 
-from pathlib import Path
-
 from actors.messages.orders import PendingInput
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId
 from actors.vocabulary.items import InputItem, TextItem
+from tests.support.work import command, command_began, command_ended, command_wrote
 
 
 def delta(text: str, item: str = "message") -> ev.AgentMessageDelta:
@@ -36,35 +35,32 @@ def output(item: str = "command", text: str = "fine") -> ev.ToolOutput:
     return ev.ToolOutput(call_id=CallId(f"call-{item}"), item_id=ItemId(item), output=text)
 
 
-def begin(item: str = "command") -> ev.ExecCommandBegin:
-    return ev.ExecCommandBegin(
-        call_id=CallId(f"call-{item}"), item_id=ItemId(item), command=("ls",), cwd=Path("/work")
-    )
+def begin(item: str = "command") -> ev.WorkBegan:
+    return command_began("ls", call=f"call-{item}", item=item)
 
 
-def chunk(text: bytes, item: str = "command", *, error: bool = False) -> ev.ExecCommandOutputDelta:
-    stream = "stderr" if error else "stdout"
-    return ev.ExecCommandOutputDelta(call_id=CallId(f"call-{item}"), item_id=ItemId(item), stream=stream, chunk=text)
+def chunk(text: bytes, item: str = "command", *, error: bool = False) -> ev.WorkOutput:
+    return command_wrote(text, call=f"call-{item}", item=item, error=error)
 
 
-def end(item: str = "command", text: str = "", code: int = 0) -> ev.ExecCommandEnd:
-    return ev.ExecCommandEnd(call_id=CallId(f"call-{item}"), item_id=ItemId(item), stdout=text, exit_code=code)
+def end(item: str = "command", text: str = "", code: int = 0) -> ev.WorkEnded:
+    return command_ended(text, code=code, call=f"call-{item}", item=item)
 
 
 def ask(
     approval: str = "question",
     item: str = "command",
     *,
-    command: tuple[str, ...] = ("rm", "x"),
+    words: tuple[str, ...] = ("rm", "x"),
     cwd: str = "/work",
     deadline_s: float | None = None,
-) -> ev.ExecApprovalRequest:
-    return ev.ExecApprovalRequest(
+) -> ev.ApprovalRequested:
+    return ev.ApprovalRequested(
         call_id=CallId(f"call-{item}"),
         item_id=ItemId(item),
-        command=command,
-        cwd=Path(cwd),
+        subject=command(*words, cwd=cwd),
         approval_id=ApprovalId(approval),
+        outside_sandbox=True,
         deadline_s=deadline_s,
     )
 
@@ -75,12 +71,13 @@ def option(id_: str, kind: str, name: str = "") -> ev.ApprovalOption:
 
 def ask_use(
     *options: ev.ApprovalOption, approval: str = "question", item: str = "use", fingerprint: str = ""
-) -> ev.ToolUseApprovalRequest:
-    """An agent of somebody else asks."""
-    return ev.ToolUseApprovalRequest(
+) -> ev.ApprovalRequested:
+    """A third-party agent asks."""
+    return ev.ApprovalRequested(
         call_id=CallId("call"),
         agent="claude",
-        title="touch x",
+        subject=ev.OtherSubject(),
+        agent_call=ev.AgentCall(title="touch x"),
         options=options,
         approval_id=ApprovalId(approval),
         item_id=ItemId(item),
@@ -88,53 +85,52 @@ def ask_use(
     )
 
 
-def ask_form(*form: ev.FormField, approval: str = "question") -> ev.ElicitationApprovalRequest:
+def ask_form(*form: ev.FormField, approval: str = "question") -> ev.ApprovalRequested:
     """A server asks."""
-    return ev.ElicitationApprovalRequest(
+    return ev.ApprovalRequested(
         call_id=CallId("call"),
-        server="files",
-        message="Which?",
-        form=form,
+        subject=ev.FormSubject(server="files", message="Which?", form=form),
         approval_id=ApprovalId(approval),
         item_id=ItemId("form"),
     )
 
 
-def ask_tool(
-    approval: str, tool: str, item: str = "tool", *, fingerprint: str = "as it was"
-) -> ev.McpToolCallApprovalRequest:
-    return ev.McpToolCallApprovalRequest(
+def ask_tool(approval: str, tool: str, item: str = "tool", *, fingerprint: str = "as it was") -> ev.ApprovalRequested:
+    return ev.ApprovalRequested(
         call_id=CallId("call"),
-        server="files",
-        tool=tool,
+        subject=ev.ToolSubject(server="files", tool=tool, arguments=""),
+        outside_sandbox=True,
         approval_id=ApprovalId(approval),
         item_id=ItemId(item),
         fingerprint=fingerprint,
     )
 
 
-def ask_patch(approval: str = "question", item: str = "patch") -> ev.ApplyPatchApprovalRequest:
-    return ev.ApplyPatchApprovalRequest(
+def ask_patch(approval: str = "question", item: str = "patch") -> ev.ApprovalRequested:
+    return ev.ApprovalRequested(
         call_id=CallId(f"call-{item}"),
         item_id=ItemId(item),
-        changes={"/work/a": "delete"},
+        subject=ev.FilesSubject(changes={"/work/a": "delete"}),
         approval_id=ApprovalId(approval),
     )
 
 
-def patch_begin(item: str = "patch", *, auto: bool = True) -> ev.PatchApplyBegin:
-    return ev.PatchApplyBegin(
-        call_id=CallId(f"call-{item}"), item_id=ItemId(item), auto_approved=auto, changes={"/work/a": "delete"}
+def patch_begin(item: str = "patch", *, auto: bool = True) -> ev.WorkBegan:
+    return ev.WorkBegan(
+        call_id=CallId(f"call-{item}"),
+        item_id=ItemId(item),
+        auto_approved=auto,
+        subject=ev.FilesSubject(changes={"/work/a": "delete"}),
     )
 
 
-def patch_end(item: str = "patch") -> ev.PatchApplyEnd:
-    return ev.PatchApplyEnd(call_id=CallId(f"call-{item}"), item_id=ItemId(item), success=True)
+def patch_end(item: str = "patch") -> ev.WorkEnded:
+    return ev.WorkEnded(call_id=CallId(f"call-{item}"), item_id=ItemId(item), kind="files", status="completed")
 
 
-def mcp_begin(item: str = "remote") -> ev.McpToolCallBegin:
-    return ev.McpToolCallBegin(
-        call_id=CallId(f"call-{item}"), item_id=ItemId(item), invocation=ev.McpInvocation(server="files", tool="read")
+def mcp_begin(item: str = "remote") -> ev.WorkBegan:
+    return ev.WorkBegan(
+        call_id=CallId(f"call-{item}"), item_id=ItemId(item), subject=ev.ToolSubject(server="files", tool="read")
     )
 
 

@@ -1,14 +1,11 @@
 """Falling idle, leaving, coming back: nothing is lost in between, and there is never a second owner."""
 
-from pathlib import Path
-
 import pytest
 
 from actors.conversation.session import Session
 from actors.messages.conversation import AnswerApproval, ConnectionClosed, Inspect, TimerFired
 from actors.messages.orders import AnswerAgent, Completed, RunAgent, SuspendAgent
 from actors.messages.routing import ListApprovals, SessionStayed
-from actors.vocabulary import events as ev
 from actors.vocabulary.answers import (
     AnsweredApproval,
     ConversationSummary,
@@ -16,16 +13,15 @@ from actors.vocabulary.answers import (
     PendingApprovals,
     TurnResult,
 )
-from actors.vocabulary.ids import ApprovalId, CallId, ConversationId
+from actors.vocabulary.ids import ApprovalId, ConversationId
 from actors.vocabulary.settings import Decision
 from tests.fakes.agents import FakeAgents, Script, says
 from tests.fakes.daemon import StagedDaemon
+from tests.support.work import command_asked
 
 A = ConversationId("aaaa-0001")
 B = ConversationId("bbbb-0002")
-QUESTION = ev.ExecApprovalRequest(
-    call_id=CallId("call"), command=("make",), cwd=Path("/"), approval_id=ApprovalId("ask")
-)
+QUESTION = command_asked("make")
 
 
 @pytest.fixture

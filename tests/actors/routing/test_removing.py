@@ -1,7 +1,5 @@
 """Deleting: asked for once, done once, whatever goes on meanwhile; and known only as long as the disk has it."""
 
-from pathlib import Path
-
 import pytest
 
 from actors.journal.directory import Directory
@@ -9,23 +7,21 @@ from actors.messages.conversation import ConnectionClosed, Inspect, Rename, ToCo
 from actors.messages.journal import FindSurplus, LookupDone, RunLookup, SurplusFound
 from actors.messages.routing import ListConversations, Remove, ToRegistry, Trim
 from actors.routing.trimming import BATCH
-from actors.vocabulary import events as ev
 from actors.vocabulary.answers import ConversationSummary, Done, TurnResult
 from actors.vocabulary.errors import Overloaded, StorageFull, UnknownConversation, WrongState
-from actors.vocabulary.ids import ApprovalId, Caller, CallId, ConversationId
+from actors.vocabulary.ids import Caller, ConversationId
 from actors.vocabulary.records import HeadPage, ListQuery
 from actors.vocabulary.settings import BusyPolicy
 from tests.actors.conftest import Poison
 from tests.fakes.agents import says
 from tests.fakes.daemon import StagedDaemon
 from tests.fakes.journal import FakeJournal
+from tests.support.work import command_asked
 
 A = ConversationId("aaaa-0001")
 B = ConversationId("bbbb-0002")
 C = ConversationId("cccc-0003")
-QUESTION = ev.ExecApprovalRequest(
-    call_id=CallId("call"), command=("make",), cwd=Path("/"), approval_id=ApprovalId("ask")
-)
+QUESTION = command_asked("make")
 
 
 @pytest.fixture

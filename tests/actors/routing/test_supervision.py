@@ -1,6 +1,5 @@
 """Failures: a conversation is replaced from the journal, waiting clients are served, others are not affected."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,7 +34,7 @@ from actors.routing.core import STASH_LIMIT
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import ConversationSummary, PendingApprovals, ResolvedReference, TurnResult
 from actors.vocabulary.errors import GreenroomError, Overloaded, StorageFailed, TurnFailed, WrongState
-from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, SubscriptionId
+from actors.vocabulary.ids import ApprovalId, ConversationId, SubscriptionId
 from actors.vocabulary.items import TextItem, text_of
 from actors.vocabulary.records import Head, HeadPage, ListQuery
 from actors.vocabulary.settings import BusyPolicy, Decision
@@ -43,6 +42,7 @@ from tests.actors.conftest import Poison
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import StagedDaemon
 from tests.fakes.outbox import FakeOutbox
+from tests.support.work import command_asked
 
 A = ConversationId("aaaa-0001")
 B = ConversationId("bbbb-0002")
@@ -488,9 +488,7 @@ def test_answers_that_were_decided_and_not_delivered_are_given_by_the_successor(
 
 # --- the daemon goes down -------------------------------------------------------------------------------------
 
-QUESTION = ev.ExecApprovalRequest(
-    call_id=CallId("call"), command=("make",), cwd=Path("/"), approval_id=ApprovalId("ask")
-)
+QUESTION = command_asked("make")
 
 
 def restarted(daemon: StagedDaemon, **changes: Any) -> StagedDaemon:

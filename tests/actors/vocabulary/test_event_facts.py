@@ -19,10 +19,8 @@ from actors.conversation.state import Stamp, State
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, ConversationId, TurnId
 from actors.vocabulary.settings import Decision
-from supervisor.agents.own.transcript.transcript import ModelTranscript
-from tests.support.any_event import MountApprovalRequest, event_of
-from tests.support.plain_form import PLAIN
-from transports.dialects.mcp.protocol.elicitation import elicitation
+from tests.support.any_event import event_of
+from tests.support.work import command_asked
 
 TURN = TurnId("turn")
 NEW_EVENT = """
@@ -44,7 +42,7 @@ def with_a_new_event(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     """The vocabulary with one more class, and nothing else changed in it."""
     source = Path(ev.__file__).read_text(encoding="utf-8")
     changed = tmp_path_factory.mktemp("vocabulary") / "events.py"
-    place = "\nclass McpToolCallEnd("
+    place = "\nclass PlanUpdate("
     assert source.count(place) == 1
     changed.write_text(source.replace(place, NEW_EVENT + place), encoding="utf-8")
     spec = spec_from_file_location("events_and_one_more", changed)
@@ -139,49 +137,45 @@ def test_what_a_power_cut_must_not_take_comes_with_its_row() -> None:
     assert all(kind.headline for kind in ev.DURABLE_EVENTS if kind.synced)
 
 
-# --- a new kind of approval ---------------------------------------------------------------------------------------
+# --- questions ----------------------------------------------------------------------------------------------------
 
 
 def resolved(decision: Decision) -> ev.ApprovalResolved:
     return ev.ApprovalResolved(approval_id=ApprovalId("question"), decision=decision, by="ann")
 
 
-def test_a_new_kind_of_approval_waits_is_answered_and_stands() -> None:
-    request = MountApprovalRequest()
+def test_a_question_waits_is_answered_and_its_yes_is_kept_for_the_same_command() -> None:
+    request = command_asked("make", approval="question")
     asked = apply(in_a_turn(), request, 1.0, TURN)
     assert asked.open_questions == (request,)
     assert asked.turn is not None
     assert asked.turn.only_waits
     answered = apply(asked, resolved(Decision.APPROVED_FOR_SESSION), 2.0, TURN)
     assert answered.open_questions == ()
-    kept = answered.kept_yes(MountApprovalRequest(cwd=Path("/elsewhere")))
+    kept = answered.kept_yes(command_asked("make"))
     assert kept is not None
     assert (kept.approval, kept.by) == ("question", "ann")
-    assert answered.kept_yes(MountApprovalRequest(command=("mount", "/dev/sdc"))) is None
+    assert answered.kept_yes(command_asked("make", cwd="/elsewhere")) is None
+    assert answered.kept_yes(command_asked("make", "install")) is None
 
 
-def test_a_new_kind_of_approval_is_put_to_mcp_clients_in_words() -> None:
-    params = elicitation(MountApprovalRequest(), ConversationId("c"), "1", "2", more_text=True)
-    assert "mount /dev/sdb" in params["message"]
-    assert params["codex_call_id"] == "call"
-    assert "codex_elicitation" not in params
-
-
-def test_the_answer_to_a_new_kind_of_approval_reaches_its_tool_after_a_restart() -> None:
-    transcript = ModelTranscript(PLAIN)
-    transcript.take(MountApprovalRequest())
-    transcript.take(resolved(Decision.APPROVED))
-    decided = transcript.calls.past_decision(MountApprovalRequest())
-    assert decided is not None
-    assert decided.decision is Decision.APPROVED
-
-
-@pytest.mark.parametrize("kind", ev.kinds_of(ev.ApprovalRequest), ids=ev.type_of)
-@given(st.data())
-def test_every_kind_of_approval_survives_a_checkpoint(kind: type[ev.ApprovalRequest], data: st.DataObject) -> None:
-    request = data.draw(event_of(kind))
+@given(event_of(ev.ApprovalRequested))
+def test_every_question_survives_a_checkpoint(request: ev.ApprovalRequested) -> None:
     draft = Draft(State(in_a_turn()), Stamp(1.0, "nonce"))
     draft.emit(request)
     append = draft.step().append
     assert append is not None
     assert restore(ConversationId("c"), append.head, ()).facts.open_questions == (request,)
+
+
+@given(event_of(ev.WorkBegan))
+def test_open_work_survives_a_checkpoint(began: ev.WorkBegan) -> None:
+    draft = Draft(State(in_a_turn()), Stamp(1.0, "nonce"))
+    draft.emit(ev.QueueResumed(queued=0))  # a headline, so that there is a checkpoint
+    draft.emit(began)
+    append = draft.step().append
+    assert append is not None
+    turn = restore(ConversationId("c"), append.head, ()).facts.turn
+    assert turn is not None
+    ((item, opened),) = turn.items
+    assert (item, opened.call, opened.kind) == (began.item_id, began.call_id, began.subject.kind)

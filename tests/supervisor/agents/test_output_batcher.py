@@ -9,6 +9,7 @@ from actors.messages.orders import AgentNews, AgentOutput, AgentStopped, Complet
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
 from supervisor.agents.output_batcher import ROOM, OutputBatcher
+from supervisor.work.processes.output import Stream
 from tests.fakes.session import FakeSession
 from tests.supervisor.agents.backends import TURN
 from tests.supervisor.work.commands import limited
@@ -20,10 +21,8 @@ def words(text: str, item: ItemId = ITEM) -> ev.AgentMessageDelta:
     return ev.AgentMessageDelta(delta=text, item_id=item)
 
 
-def output(chunk: bytes, stream: str = "stdout", item: ItemId = ITEM) -> ev.ExecCommandOutputDelta:
-    return ev.ExecCommandOutputDelta.model_validate(
-        {"call_id": CALL, "stream": stream, "chunk": list(chunk), "item_id": item}
-    )
+def output(chunk: bytes, stream: Stream = "stdout", item: ItemId = ITEM) -> ev.WorkOutput:
+    return ev.WorkOutput(call_id=CALL, stream=stream, chunk=chunk, item_id=item)
 
 
 def sent(session: FakeSession) -> list[tuple[AgentNews, ...]]:

@@ -1,23 +1,19 @@
 """A backend's turn: ids that are its alone, questions and input that end with it."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from actors.messages.orders import AgentOutput, AllStored, AnswerAgent, GiveInput, InputWanted, StorageAwaited
-from actors.vocabulary import events as ev
-from actors.vocabulary.ids import ApprovalId, CallId, ItemId
 from actors.vocabulary.settings import Decision
 from supervisor.agents.turn import ApprovalAnswer, Turn
 from tests.fakes.session import FakeSession
 from tests.supervisor.agents.backends import TURN, an_input, an_order
 from tests.supervisor.work.commands import limited
+from tests.support.work import command_asked
 
-QUESTION = ev.ExecApprovalRequest(
-    call_id=CallId("c"), command=("x",), cwd=Path("/"), approval_id=ApprovalId("a"), item_id=ItemId("i")
-)
+QUESTION = command_asked("x", approval="a")
 
 
 def test_items_of_a_turn_and_of_its_resumption_have_different_names() -> None:

@@ -11,11 +11,12 @@ from transports.question_text import question_lines
 
 RULE = "scripted's own rule: “Yes, always”, where and until when is its own to say"
 USE = {
-    "type": "tool_use_approval_request",
-    "places": [],
+    "type": "approval_requested",
+    "subject": {"kind": "other"},
+    "agent_call": {"title": "x", "sort": "other", "places": [], "arguments": ""},
     "options": [{"id": "always", "name": "Yes, always", "kind": "allow_always", "rule": RULE}],
 }
-BLANK: dict[str, Any] = {"title": "x", "kind": "other", "arguments": "", "beyond": None, "agent": "them"}
+BLANK: dict[str, Any] = {"beyond": None, "agent": "them"}
 
 
 def test_a_word_with_an_equals_sign_fills_in_a_field() -> None:
@@ -39,7 +40,7 @@ def test_an_answer_to_an_agent_says_whose_rule_it_makes_and_ours_says_that_it_is
 def test_outside_is_said() -> None:
     result = {"decision": "approved_for_session", "option": "", "outside": True}
     told = "approved outside the sandbox, also for the same command later in this conversation"
-    assert _answer_text(result, [{"command": ["make"]}]) == told
+    assert _answer_text(result, [{"subject": {"kind": "command", "command": ["make"]}}]) == told
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ Options = tuple[tuple[str, str, str], ...]
 
 def use(options: Options, fingerprint: str = "f") -> dict[str, Any]:
     named = [dict(zip(("id", "name", "kind"), one, strict=True)) for one in options]
-    return {"type": "tool_use_approval_request", "places": [], "options": named, "fingerprint": fingerprint}
+    return {**USE, "options": named, "fingerprint": fingerprint}
 
 
 @pytest.mark.parametrize("agent", AGENTS)

@@ -6,8 +6,6 @@ from contextlib import contextmanager
 
 import pytest
 
-from actors.vocabulary import events as ev
-from supervisor.cli.kit import approval_text
 from supervisor.cli.show.attention import LONG_S, THERE_S, Attention
 from tests.supervisor.cli.emulator import Emulator
 from tests.supervisor.cli.place import Place, Terminal
@@ -75,11 +73,6 @@ def test_the_title_says_whether_it_asks_and_is_given_back(capsys: pytest.Capture
         attention.show_open_approvals([], 0.0)
         assert window.seen.title == r"fix \x1b]0;tests\x07 (greenroom)"
     assert window.seen.title == "a shell"
-
-
-def test_every_kind_of_question_counts_as_one() -> None:
-    assert len(ev.APPROVAL_REQUESTS) == 5
-    assert all(approval_text.is_approval_request({"type": kind}) for kind in ev.APPROVAL_REQUESTS)
 
 
 def turn_to(terminal: Terminal, focus: str) -> None:

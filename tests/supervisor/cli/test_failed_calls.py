@@ -1,7 +1,6 @@
 """Calls that failed and text that was cut, as people see them: in one line each, and never the same twice."""
 
 import io
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from supervisor.cli.kit.terminal import Paint
 from supervisor.cli.show.printer import EventPrinter
 from supervisor.cli.show.screen import Screen
 from tests.supervisor.cli.place import Place
+from tests.support.work import command, command_asked, command_began, command_ended
 
 CALL, ITEM = CallId("call"), ItemId("item")
 Kind = Any  # a kind of failure; the class checks it
@@ -43,24 +43,22 @@ def test_a_call_that_did_not_fail_says_nothing_here() -> None:
 
 
 def test_a_tool_of_an_mcp_server_is_shown_with_its_answer_and_its_failure_is_told_once() -> None:
-    asked = ev.McpInvocation(server="files", tool="read", arguments={"path": "/w"})
-    begun = ev.McpToolCallBegin(call_id=CALL, item_id=ITEM, invocation=asked)
-    said = {"Ok": {"content": [{"type": "text", "text": "first\nsecond"}]}}
-    ended = ev.McpToolCallEnd(call_id=CALL, item_id=ITEM, invocation=asked, result=said)
-    assert printed(begun, ended) == ['⚒ files read {"path": "/w"}', "  first", "  second"]
-    failed = ev.McpToolCallEnd(call_id=CALL, item_id=ITEM, invocation=asked, result={"Err": "no such file"})
-    assert printed(begun, failed, output("tool", "files read: no such file"))[1:] == ["  no such file, 0.0 s"]
+    called = ev.ToolSubject(server="files", tool="read", arguments={"path": "/w"})
+    began = ev.WorkBegan(call_id=CALL, item_id=ITEM, subject=called)
+    said = {"content": [{"type": "text", "text": "first\nsecond"}]}
+    ended = ev.WorkEnded(call_id=CALL, item_id=ITEM, kind="tool", subject=called, status="completed", result=said)
+    assert printed(began, ended) == ['⚒ files read {"path": "/w"}', "  first", "  second"]
+    failed = ended.model_copy(update={"status": "failed", "result": None, "errors": "no such file"})
+    assert printed(began, failed, output("tool", "files read: no such file"))[1:] == ["  no such file, 0.0 s"]
 
 
 def test_a_failed_patch_is_told_once() -> None:
-    ended = ev.PatchApplyEnd(call_id=CALL, item_id=ITEM, success=False, stderr="disk full")
+    ended = ev.WorkEnded(call_id=CALL, item_id=ITEM, kind="files", status="failed", errors="disk full")
     assert printed(ended, output("patch", "disk full")) == ["the patch failed: disk full"]
 
 
 def test_a_command_that_a_person_refused_is_told_once() -> None:
-    asked = ev.ExecApprovalRequest(
-        call_id=CALL, item_id=ITEM, command=("rm", "x"), cwd="/work", approval_id=ApprovalId("a")
-    )
+    asked = command_asked("rm", "x", approval="a").model_copy(update={"item_id": ITEM})
     refused = ev.ApprovalResolved(approval_id=ApprovalId("a"), decision=Decision.DENIED, by="ann")
     lines = printed(asked, refused, output("refused", "exec command rejected by user"))
     assert sum("rejected" in line for line in lines) == 0
@@ -68,7 +66,7 @@ def test_a_command_that_a_person_refused_is_told_once() -> None:
 
 
 def test_a_time_limit_is_named_behind_the_exit_of_the_command() -> None:
-    ended = ev.ExecCommandEnd(call_id=CALL, item_id=ITEM, exit_code=124)
+    ended = command_ended(code=124, call=CALL, item=ITEM)
     assert printed(ended, output("time_out", "it ran for 2 minutes, its limit")) == [
         "  exit 124, 0.0 s",
         "  it ran for 2 minutes, its limit",
@@ -83,7 +81,7 @@ def test_text_that_ended_with_the_daemon_is_marked_so_and_text_that_was_interrup
 
 
 def test_the_output_of_a_lost_command_is_shown_as_cut_off() -> None:
-    ended = ev.ExecCommandEnd(call_id=CALL, item_id=ITEM, exit_code=-1, stdout="half", cut=AbortReason.LOST)
+    ended = command_ended("half", code=-1, call=CALL, item=ITEM).model_copy(update={"cut": AbortReason.LOST})
     assert printed(ended) == ["  half", "(cut off here when the daemon ended)"]
 
 
@@ -100,9 +98,9 @@ def test_a_patch_that_does_not_apply_says_so_live_and_in_the_history(place: Plac
     assert place.json("inspect", "torn")["state"] == "idle"
 
 
-def ran(stderr: str, took: ev.Duration) -> tuple[ev.ExecCommandBegin, ev.ExecCommandEnd]:
-    begun = ev.ExecCommandBegin(call_id=CALL, item_id=ITEM, command=("sleep", "9"), cwd=Path("/w"))
-    return begun, ev.ExecCommandEnd(call_id=CALL, item_id=ITEM, stderr=stderr, exit_code=-1, duration=took)
+def ran(errors: str, took: ev.Duration) -> tuple[ev.WorkBegan, ev.WorkEnded]:
+    ended = command_ended(errors=errors, code=-1, call=CALL, item=ITEM).model_copy(update={"duration": took})
+    return command_began("sleep", "9", call=CALL, item=ITEM), ended
 
 
 def test_a_command_that_was_stopped_has_no_exit_code_on_the_screen() -> None:
@@ -115,10 +113,11 @@ def test_why_a_command_was_not_started_is_told_once() -> None:
     assert printed(*not_started, output("tool", "no such file"))[1:] == ["  no such file"]
 
 
-def use(**members: Any) -> tuple[ev.ToolUseBegin, ev.ToolUseEnd]:
-    common: dict[str, Any] = {"call_id": CALL, "item_id": ITEM, "title": "Read a.py"}
-    own = {name: members.pop(name) for name in ("status", "output", "exit_code") if name in members}
-    return ev.ToolUseBegin(**common, **members), ev.ToolUseEnd(**common, **members, **{"status": "completed", **own})
+def use(subject: ev.WorkSubject | None = None, **ending: Any) -> tuple[ev.WorkBegan, ev.WorkEnded]:
+    subject, call = subject or ev.OtherSubject(), ev.AgentCall(title="Read a.py")
+    began = ev.WorkBegan(call_id=CALL, item_id=ITEM, subject=subject, agent_call=call)
+    ending = {"kind": subject.kind, "subject": subject, "agent_call": call, "status": "completed", **ending}
+    return began, ev.WorkEnded(call_id=CALL, item_id=ITEM, **ending)
 
 
 def test_a_tool_of_an_agent_is_a_line_and_its_failure_another() -> None:
@@ -127,12 +126,12 @@ def test_a_tool_of_an_agent_is_a_line_and_its_failure_another() -> None:
 
 
 def test_a_command_of_an_agent_looks_like_ours() -> None:
-    ran = use(command=("bash", "-c", "make"), reads_as="command", status="failed", output="boom\n", exit_code=2)
+    ran = use(command("bash", "-c", "make"), status="failed", output="boom\n", exit_code=2)
     assert printed(*ran) == ["$ make", "  boom", "  exit 2, 0.0 s"]
 
 
 def test_a_change_of_an_agent_is_shown_as_one() -> None:
-    lines = printed(*use(changes={"/w/a": {"add": {"content": "x\n"}}}, reads_as="patch"))
+    lines = printed(*use(ev.FilesSubject(changes={"/w/a": {"add": {"content": "x\n"}}})))
     assert lines == ["  add /w/a", "    +x"]
 
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import ApprovalPolicy, SandboxMode
 from actors.vocabulary.visible_text import is_invisible
-from supervisor.cli.kit import formatting
+from greenroom.scripts import TERMINAL
+from supervisor.cli.kit import approval_text, formatting
 from supervisor.cli.kit.approval_answers import ApprovalAnswer
-from supervisor.cli.kit.approval_text import is_approval_request
 from supervisor.cli.kit.arguments import pairs, parse, seconds
 from supervisor.cli.kit.client import RequestRefused
 from supervisor.cli.kit.exits import exit_code_of_turn
@@ -29,7 +29,7 @@ from supervisor.cli.kit.listing import ListLayout, fill_template, present
 from supervisor.cli.kit.problems import Problem
 from supervisor.cli.kit.table import Column, draw_table
 from supervisor.cli.kit.terminal import Paint
-from supervisor.cli.kit.turn_outcome import TERMINAL, TurnOutcome
+from supervisor.cli.kit.turn_outcome import TurnOutcome
 from supervisor.cli.show.input_line import (
     CHANGED_NOTICE,
     CLOSED_NOTICE,
@@ -48,7 +48,11 @@ from tests.supervisor.cli.emulator import Emulator
 from transports.dialects.mcp.protocol import tools
 
 BUSY = WatchState(running=True)
-QUESTION = {"command": ["make"], "outside_sandbox": False, "history_of": "/w"}
+QUESTION = {
+    "subject": {"kind": "command", "command": ["make"]},
+    "outside_sandbox": False,
+    "history_of": "/w",
+}
 ASKED = WatchState(running=True, approval="q", question=QUESTION)
 
 
@@ -372,7 +376,8 @@ def test_a_word_that_was_begun_before_the_approval_stood_there_is_no_answer() ->
     assert pressed(talk, f"y{ENTER}", asked, 103.2) == []  # typed on: nobody has looked up
     assert pressed(talk, CTRL_U, asked, 104.0) == []
     assert "approval: yes, no, always (in this" in talk.foot(asked, 105.0, 80)
-    once = WatchState(running=True, approval="approval-id", asked_at=100.0, question={"changes": {}})
+    files = {"subject": {"kind": "files", "changes": {}}}
+    once = WatchState(running=True, approval="approval-id", asked_at=100.0, question=files)
     assert ["always" in talk.foot(once, 105.0, columns) for columns in (70, 80)] == [False, False]
     assert pressed(talk, f"y{ENTER}", asked, 105.0) == [answered("approved")]
 
@@ -670,7 +675,7 @@ def test_a_word_of_any_length_is_cut_and_broken_in_linear_time(wide: list[int]) 
 
 def test_the_command_line_knows_the_types_that_it_does_not_import() -> None:
     assert TERMINAL == ev.TERMINAL
-    assert {one for one in map(ev.type_of, ev.EVENTS) if is_approval_request({"type": one})} == ev.APPROVAL_REQUESTS
+    assert approval_text.QUESTION == ev.APPROVAL_REQUESTED
 
 
 def test_the_policies_that_a_door_offers_are_those_that_there_are() -> None:

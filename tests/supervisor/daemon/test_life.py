@@ -265,7 +265,7 @@ def test_processes_of_a_turn_are_gone_when_the_daemon_is(home: Home) -> None:
         conversation = create(client, sandbox="danger-full-access", approval_policy="never")
         client.ask("conversation/attach", conversation=conversation)
         client.send("conversation/send", conversation=conversation, prompt="run sleep 61.5", wait=True)
-        client.until("exec_command_begin")
+        client.until("work_began")
         wait_until(lambda: bool(running(home, "sleep 61.5")), "the command did not start")
         assert client.ask("daemon/down", drain_s=0)
         assert daemon.process.wait(10) == 0

@@ -113,7 +113,7 @@ def test_a_waiting_approval_can_be_answered_in_the_next_life(
         conversation = create(client, approval_policy="on-request")
         client.ask("conversation/attach", conversation=conversation)
         client.ask("conversation/send", conversation=conversation, prompt=f"ask touch {home.directory}/answered")
-        client.until("exec_approval_request")
+        client.until("approval_requested")
         (asked,) = client.ask("conversation/get", conversation=conversation)["pending"]
         end(daemon)
     with home.daemon(), home.client() as client:
@@ -124,7 +124,7 @@ def test_a_waiting_approval_can_be_answered_in_the_next_life(
         client.ask("approvals/answer", approval=asked["approval_id"], decision="approved")
         client.until("task_complete")
         events = history(client, conversation)
-        assert kinds(events).count("exec_approval_request") == 1
+        assert kinds(events).count("approval_requested") == 1
         assert (home.directory / "answered").exists()
         assert "turn_aborted" not in kinds(events)
 

@@ -23,7 +23,7 @@ from actors.messages.orders import (
 )
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import ConfigError
-from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, ItemId, TurnId
+from actors.vocabulary.ids import ApprovalId, ConversationId, TurnId
 from actors.vocabulary.settings import Decision
 from supervisor.agents.backend import Backend
 from supervisor.agents.errors import StreamBroken
@@ -34,10 +34,9 @@ from supervisor.work.processes.processes import Processes
 from tests.fakes.session import FakeSession
 from tests.supervisor.agents.backends import CONVERSATION, TURN, Doing, a_runner, an_input, an_order, for_ever
 from tests.supervisor.work.commands import alive, command, limited, new_token, open_files
+from tests.support.work import command_asked
 
-QUESTION = ev.ExecApprovalRequest(
-    call_id=CallId("c"), command=("x",), cwd=Path("/"), approval_id=ApprovalId("a"), item_id=ItemId("i")
-)
+QUESTION = command_asked("x", approval="a")
 
 
 async def says_done(turn: Turn) -> str | None:

@@ -23,11 +23,12 @@ def agent(text: str) -> Event:
 
 
 def command(*words: str) -> Event:
-    return {"type": "exec_command_begin", "command": list(words), "cwd": "/tmp", "call_id": "c"}
+    return {"type": "work_began", "subject": {"kind": "command", "command": list(words)}, "call_id": "c"}
 
 
 def output(stdout: str, stderr: str = "") -> Event:
-    return {"type": "exec_command_end", "stdout": stdout, "stderr": stderr, "exit_code": 0, "call_id": "c"}
+    written = {"output": stdout, "errors": stderr}
+    return {"type": "work_ended", "kind": "command", "status": "completed", **written, "call_id": "c"}
 
 
 def renamed(name: str) -> Event:

@@ -99,7 +99,7 @@ def test_of_a_long_output_beginning_and_end_are_searched(histories: Histories) -
 def test_what_we_said_ourselves_and_what_is_no_event_is_left_out(histories: Histories) -> None:
     histories.say(A, {"type": "user_message", "message": "walrus", "kind": "environment_context"}, renamed("other"))
     histories.say(A, {"type": "conversation_renamed", "name": None}, {"type": "token_count", "message": "walrus"})
-    histories.say(A, {"type": "agent_message", "message": 17}, {"type": "exec_command_begin", "command": 17})
+    histories.say(A, {"type": "agent_message", "message": 17}, {"type": "work_began", "subject": 17})
     histories.say(A, user("lone \ud800 half".encode("unicode_escape").decode()))
     with closing(sqlite3.connect(histories.journal_file)) as db, db:
         db.execute("UPDATE events SET body = x'ff7b' WHERE seq = 2")

@@ -10,7 +10,7 @@ import pytest
 from actors.conversation import head_of, restore
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import InvalidInput, UnknownConversation, WrongState
-from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, InputId, ItemId, TurnId
+from actors.vocabulary.ids import ApprovalId, ConversationId, InputId, TurnId
 from actors.vocabulary.items import TextItem
 from actors.vocabulary.records import Append, ListQuery, Record
 from actors.vocabulary.settings import BusyPolicy, Decision, Pin, Settings, WorkspaceWrite
@@ -18,6 +18,7 @@ from supervisor.disk.pins import pins_of
 from supervisor.journal import SqliteJournal
 from supervisor.journal.export import export, store_import
 from supervisor.services.forks_and_imports import ForkedConversation, make_fork, replay_import
+from tests.support.work import command_asked
 
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")
 TWO = ConversationId("22222222-2222-4222-8222-222222222222")
@@ -30,6 +31,7 @@ SPOKEN = (
     (ev.UserMessage(message="said", items=ITEMS, input_id=InputId("i")), TURN),
     (ev.TaskComplete(last_agent_message="ok"), TURN),
 )
+
 Said = tuple[ev.DurableEvent, TurnId | None]
 
 
@@ -261,9 +263,7 @@ def test_an_import_has_no_sessions_of_agents_under_any_id(
 @pytest.mark.parametrize("new_id", [None, TWO])
 def test_an_import_keeps_no_yes_of_whoever_wrote_it(journal: SqliteJournal, new_id: ConversationId | None) -> None:
     """A stranger's file would otherwise have the person's yes for a command of the stranger's."""
-    asks = ev.ExecApprovalRequest(
-        call_id=CallId("c"), command=("rm", "x"), cwd=Path("/src"), approval_id=ApprovalId("q"), item_id=ItemId("i")
-    )
+    asks = command_asked("rm", "x", approval="q", cwd="/src")
     yes = ev.ApprovalResolved(approval_id=ApprovalId("q"), decision=Decision.APPROVED_FOR_SESSION, by="stranger")
     keep(journal, BORN, SPOKEN[0], (asks, TURN), (yes, TURN), SPOKEN[2])
     head = journal.head(ONE)

@@ -38,6 +38,7 @@ from supervisor.journal.export import export, store_import
 from supervisor.services.forks_and_imports import ReplayedImport, make_fork, replay_import
 from supervisor.services.imported_events import FACTS, OF_THE_OPEN_TURN, imported_event
 from tests.support.any_event import event_of
+from tests.support.work import command_asked
 
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")
 TWO = ConversationId("22222222-2222-4222-8222-222222222222")
@@ -46,6 +47,7 @@ MINE = Settings(model="mine", provider="ours", cwd=Path("/here"), approval_polic
 POLICIES: tuple[tuple[SandboxPolicy, ApprovalPolicy], ...] = tuple(
     product((ReadOnly(), WorkspaceWrite(), DangerFullAccess()), ApprovalPolicy)
 )
+
 # What a stranger would like each of them to be. A setting that is new has to be added, or the test below says so.
 WISHES: dict[str, Any] = {
     "model": STRANGE,
@@ -214,10 +216,8 @@ def test_every_fact_of_a_pruned_history_is_either_harmless_or_left_out() -> None
     assert {one.name for one in dataclasses.fields(TurnFacts)} - set(OF_THE_OPEN_TURN) == {"settings", "granted"}
 
 
-def asked(approval: str, *command: str) -> ev.ExecApprovalRequest:
-    return ev.ExecApprovalRequest(
-        call_id=CallId("c"), command=command, cwd=Path("/"), approval_id=ApprovalId(approval), item_id=ItemId("e")
-    )
+def asked(approval: str, *command: str) -> ev.ApprovalRequested:
+    return command_asked(*command, approval=approval).model_copy(update={"item_id": ItemId("e")})
 
 
 def test_what_was_allowed_for_the_whole_conversation_is_asked_again_also_in_a_fork(tmp_path: Path) -> None:

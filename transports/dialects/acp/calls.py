@@ -1,30 +1,29 @@
-"""Events of commands, patches and tools as the calls that a client shows. Pure; knows no client.
+"""Work, jobs and questions as the calls that a client shows. Pure; knows no client.
 
 A call is named by its item, which is unique; a model may use a call id again.
 """
 
 import json
 from collections.abc import Mapping
-from typing import cast
 
 from msgspec.structs import replace
 
+from actors.vocabulary import events as ev
 from actors.vocabulary.visible_text import visible
 from transports.dialects.acp import diffs
 from transports.dialects.acp.updates import Content, Location, TextContent, ToolUpdate
 from transports.job_words import job_end
-from transports.jsonrpc import JsonObject
 from transports.question_text import command_for_history, command_line
-
-Event = Mapping[str, object]
 
 TITLE_LENGTH = 300  # characters; a script of a thousand lines is no title
 OUTPUT_LENGTH = 64 << 10  # characters of an output sent in one piece; its ends say most
-LOOKING = {"Read": "read", "ListFiles": "search", "Search": "search"}  # our own tools, which run no program
+LOOKING = {"reads": "read", "lists": "search", "searches": "search"}  # our own tools, which run no program
+
+Subject = ev.WorkSubject | ev.QuestionSubject | None
 
 
-def call_of(event: Event) -> str:
-    return str(event.get("item_id") or event["call_id"])
+def call_of(event: ev.WorkBegan | ev.WorkOutput | ev.WorkEnded | ev.ApprovalRequested | ev.ToolOutput) -> str:
+    return event.item_id or event.call_id
 
 
 def code_block(text: str) -> TextContent:
@@ -49,222 +48,153 @@ def title(text: str) -> str:
     return line if len(line) <= TITLE_LENGTH else f"{line[:TITLE_LENGTH]}…"
 
 
-# --- calls of our own agent -----------------------------------------------------------------------------------------
+# --- work and questions ---------------------------------------------------------------------------------------------
 
 
-def command_begins(event: Event) -> ToolUpdate:
-    words = _words(event)
-    hint = next((dict(cast("JsonObject", parsed)) for parsed in _list(event.get("parsed_cmd"))), {})
-    looks = next((LOOKING[name] for name in hint if name in LOOKING), "other")
-    return ToolUpdate(
-        call_of(event),
-        title=title(command_line(words) if event.get("tool") else command_for_history(words)),
-        kind=looks if event.get("tool") else "execute",
-        status="in_progress",
-        places=_looked_at(words, hint, str(event["cwd"])) if event.get("tool") else (),
-        raw_input={"command": words, "cwd": event["cwd"]},
-    )
-
-
-def command_ends(event: Event) -> ToolUpdate:
-    code = cast("int", event["exit_code"])
-    text = f"{event['stdout']}{event['stderr']}"
-    cut = (TextContent(f"cut short: the turn was {event['cut']}"),) if event.get("cut") else ()
-    return ToolUpdate(
-        call_of(event),
-        status="failed" if code else "completed",
-        content=(*output(text), *cut),
-        raw_output={"exitCode": code},
-    )
-
-
-def patch_begins(event: Event) -> ToolUpdate:
-    changes = _changes(event)
-    return ToolUpdate(
-        call_of(event),
-        title=title(_patch_title(changes)),
-        kind=diffs.kind(changes),
-        status="in_progress",
-        content=diffs.diff_contents(changes),
-        places=diffs.places(changes),
-    )
-
-
-def patch_ends(event: Event) -> ToolUpdate:
-    if event["success"]:
-        return ToolUpdate(call_of(event), status="completed", raw_output={"stdout": event["stdout"]})
-    return ToolUpdate(
-        call_of(event), status="failed", content=output(str(event["stderr"])), raw_output={"stderr": event["stderr"]}
-    )
-
-
-def server_tool_begins(event: Event) -> ToolUpdate:
-    invocation = cast("JsonObject", event["invocation"])
-    name = f"{invocation['server']}: {invocation['tool']}"
-    arguments = invocation.get("arguments")
-    return ToolUpdate(call_of(event), title=title(name), kind="other", status="in_progress", raw_input=arguments)
-
-
-def server_tool_ends(event: Event) -> ToolUpdate:
-    call = server_tool_begins(event)
-    match event["result"]:
-        case {"Ok": dict(result)}:
-            parts = [part for part in _list(result.get("content")) if isinstance(part, dict)]
-            text = "\n".join(str(part["text"]) for part in parts if isinstance(part.get("text"), str))
-            failed = bool(result.get("isError") or result.get("is_error"))
-            shown_text: Content = TextContent(text[:OUTPUT_LENGTH])
-            raw: object = result
-        case {"Err": why}:
-            failed, text, raw = True, str(why), None
-            shown_text = TextContent(text[:OUTPUT_LENGTH])
+def begun_call(event: ev.WorkBegan) -> ToolUpdate:
+    call = replace(_describe(call_of(event), event.subject, event.agent_call), status="in_progress")
+    match event.subject:
+        case ev.CommandSubject() as subject if event.agent_call is None:
+            return replace(call, places=_looked_at(subject), raw_input=_command_and_place(subject))
         case _:
-            failed, text, raw, shown_text = False, "", None, TextContent("")
-    return ToolUpdate(
-        call.call,
-        title=call.title,
-        kind=call.kind,
-        status="failed" if failed else "completed",
-        content=(shown_text,) if text else (),
-        raw_input=call.raw_input,
-        raw_output=raw,
-    )
+            return call
 
 
-def web_search(event: Event) -> ToolUpdate:
-    name = f"Searched the web: {event['query']}" if event.get("query") else "Searched the web"
-    return ToolUpdate(call_of(event), title=title(name), kind="fetch", status="completed")
+def ended_call(event: ev.WorkEnded) -> ToolUpdate:
+    well = event.status == "completed" and not event.exit_code
+    code = None if event.exit_code is None else {"exitCode": event.exit_code}
+    end = ToolUpdate(call_of(event), status="completed" if well else "failed", raw_output=code)
+    known = replace(_describe(end.call, event.subject, event.agent_call), status=end.status, raw_output=code)
+    if event.agent_call is not None:
+        cancelled = (TextContent("cancelled"),) if event.status == "cancelled" else ()
+        return replace(known, content=(*(known.content or ()), *output(event.output), *cancelled))
+    match event.kind:
+        case "command":
+            cut = (TextContent(f"cut short: the turn was {event.cut}"),) if event.cut else ()
+            return replace(end, content=(*output(event.output + event.errors), *cut))
+        case "files" if well:
+            return replace(end, raw_output={"stdout": event.output})
+        case "files":
+            return replace(end, content=output(event.errors), raw_output={"stderr": event.errors})
+        case "tool":
+            text = (event.errors if event.result is None else _text_of_result(event.result))[:OUTPUT_LENGTH]
+            return replace(known, content=(TextContent(text),) if text else (), raw_output=event.result)
+        case _:
+            return known
 
 
-def image_view(event: Event) -> ToolUpdate:
-    path = str(event["path"])
-    where = (Location(path),) if path.startswith("/") else ()
-    return ToolUpdate(call_of(event), title=title(f"View {path}"), kind="read", status="completed", places=where)
-
-
-def job_begins(event: Event) -> ToolUpdate:
-    """The call that starts a job is over at once: the job may outlive its turn."""
-    words = _words(event)
-    until = "it goes on after the turn" if event.get("keeps") else "until the turn ends"
-    return ToolUpdate(
-        f"job-{event['job']}",
-        title=title(command_for_history(words)),
-        kind="execute",
-        status="completed",
-        content=(TextContent(f"in the background as job {event['job']}, {until}"),),
-        raw_input={"command": words, "cwd": event["cwd"]},
-    )
-
-
-def job_ends(event: Event) -> ToolUpdate:
-    ending = TextContent(job_end(event))
-    well = event["how"] in {"ended", "turn_over"} or event["exit_code"] == 0
-    return ToolUpdate(
-        f"job-{event['job']}",
-        title=title(f"Job {event['job']}"),
-        kind="execute",
-        status="completed" if well else "failed",
-        content=(*output(str(event.get("output") or "")), ending),
-        raw_output={"exitCode": event["exit_code"]},
-    )
-
-
-# --- calls of third-party agents ------------------------------------------------------------------------------------
-
-
-def use_begins(event: Event) -> ToolUpdate:
-    return replace(_call_of_use(event), status="in_progress", content=diffs.diff_contents(_changes(event)))
-
-
-def use_ends(event: Event) -> ToolUpdate:
-    code = event.get("exit_code")
-    cancelled = (TextContent("cancelled"),) if event["status"] == "cancelled" else ()
-    written = output(str(event.get("output") or ""))
-    return replace(
-        _call_of_use(event),
-        status="completed" if event["status"] == "completed" and not code else "failed",
-        content=(*diffs.diff_contents(_changes(event)), *written, *cancelled),
-        raw_output=None if code is None else {"exitCode": code},
-    )
-
-
-def _call_of_use(event: Event) -> ToolUpdate:
-    words = _words(event)
-    places = [cast("JsonObject", place) for place in _list(event.get("places"))]
-    locations = tuple(
-        Location(str(place["path"]), place.get("line") if (place.get("line") or 0) > 0 else None) for place in places
-    )
-    return ToolUpdate(
-        call_of(event),
-        title=title(
-            command_for_history(words) if words else str(event.get("title") or event.get("kind") or "a tool")
-        ),
-        kind=str(event.get("kind") or "other"),
-        places=locations or diffs.places(_changes(event)),
-        raw_input=_arguments(event, words),
-    )
-
-
-def _arguments(event: Event, words: list[str]) -> object:
-    text = str(event.get("arguments") or "")
-    try:
-        arguments = json.loads(text) if text else None
-    except (ValueError, RecursionError):  # shortened arguments are not valid JSON
-        arguments = text
-    return arguments if arguments is not None or not words else {"command": words, "cwd": event.get("cwd")}
-
-
-# --- questions ------------------------------------------------------------------------------------------------------
-
-
-def pending_call(event: Event, text: str) -> ToolUpdate:
+def pending_call(request: ev.ApprovalRequested, text: str) -> ToolUpdate:
     """The call that a question is about. `text`: the whole question."""
-    content = (*diffs.diff_contents(_changes(event)), code_block(text))
-    return replace(_call_of_question(event), status="pending", content=content)
+    call = _describe(call_of(request), request.subject, request.agent_call)
+    return replace(call, status="pending", content=(*(call.content or ()), code_block(text)))
 
 
-def _call_of_question(event: Event) -> ToolUpdate:
-    call, changes, words = call_of(event), _changes(event), _words(event)
-    if "places" in event:
-        return _call_of_use(event)
-    if changes:
-        return ToolUpdate(
-            call, title=title(_patch_title(changes)), kind=diffs.kind(changes), places=diffs.places(changes)
-        )
-    if words:
-        return ToolUpdate(call, title=title(command_for_history(words)), kind="execute", raw_input={"command": words})
-    if "tool" in event:
-        name = title(f"{event['server']}: {event['tool']}")
-        return ToolUpdate(call, title=name, kind="other", raw_input=_arguments(event, []))
-    return ToolUpdate(call, title=title(str(event.get("message") or "A question")), kind="other")
+def _describe(call: str, subject: Subject, agent_call: ev.AgentCall | None) -> ToolUpdate:
+    """The call's title, kind, places, input and changes."""
+    if agent_call is not None:
+        return _describe_agent_call(call, subject, agent_call)
+    match subject:
+        case ev.CommandSubject(command=command, tool=tool):
+            name = command_line(command) if tool else command_for_history(command)
+            kind = _looking(subject) if tool else "execute"
+            return ToolUpdate(call, title=title(name), kind=kind, raw_input={"command": list(command)})
+        case ev.FilesSubject(changes=changes):
+            verb = {"delete": "Delete", "move": "Move"}.get(kind := diffs.kind(changes), "Edit")
+            name = f"{verb} {', '.join(path.rpartition('/')[2] for path in changes)}"
+            content, places = diffs.diff_contents(changes), diffs.places(changes)
+            return ToolUpdate(call, title=title(name), kind=kind, content=content, places=places)
+        case ev.ToolSubject(server=server, tool=tool, arguments=arguments):
+            return ToolUpdate(call, title=title(f"{server}: {tool}"), kind="other", raw_input=_arguments(arguments))
+        case ev.SearchSubject(query=query):
+            name = f"Searched the web: {query}" if query else "Searched the web"
+            return ToolUpdate(call, title=title(name), kind="fetch")
+        case ev.PictureSubject(path=path):
+            where = (Location(str(path)),) if path.is_absolute() else ()
+            return ToolUpdate(call, title=title(f"View {path}"), kind="read", places=where)
+        case ev.FormSubject(message=message):
+            return ToolUpdate(call, title=title(message or "A question"), kind="other")
+        case ev.OtherSubject() | None:
+            return ToolUpdate(call, title=title(""), kind="other")
 
 
-# --- members --------------------------------------------------------------------------------------------------------
+def _describe_agent_call(call: str, subject: Subject, agent_call: ev.AgentCall) -> ToolUpdate:
+    command = subject.command if isinstance(subject, ev.CommandSubject) else ()
+    changes = subject.changes if isinstance(subject, ev.CommandSubject | ev.FilesSubject) else {}
+    places = tuple(
+        Location(str(place.path), place.line if (place.line or 0) > 0 else None) for place in agent_call.places
+    )
+    given = _arguments(agent_call.arguments)
+    if given is None and isinstance(subject, ev.CommandSubject) and command:
+        given = _command_and_place(subject)
+    return ToolUpdate(
+        call,
+        title=title(command_for_history(command) if command else agent_call.title or agent_call.sort),
+        kind=agent_call.sort,
+        content=diffs.diff_contents(changes),
+        places=places or diffs.places(changes),
+        raw_input=given,
+    )
 
 
-def _changes(event: Event) -> Mapping[str, object]:
-    changes = event.get("changes")
-    return changes if isinstance(changes, Mapping) else {}
+def _arguments(given: object) -> object:
+    """The arguments; those of a question and of a third-party agent are JSON text."""
+    try:
+        return (json.loads(given) if given else None) if isinstance(given, str) else given
+    except (ValueError, RecursionError):  # shortened arguments are not valid JSON
+        return given
 
 
-def _words(event: Event) -> list[str]:
-    return [str(word) for word in _list(event.get("command"))]
+def _text_of_result(result: Mapping[str, object]) -> str:
+    content = result.get("content")
+    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
 
 
-def _list(value: object) -> list[object]:
-    return list(value) if isinstance(value, list | tuple) else []
+def _looking(subject: ev.CommandSubject) -> str:
+    return LOOKING.get(subject.hints[0].purpose, "other") if subject.hints else "other"
 
 
-def _patch_title(changes: Mapping[str, object]) -> str:
-    names = ", ".join(path.rpartition("/")[2] for path in changes)
-    return {"delete": "Delete", "move": "Move"}.get(diffs.kind(changes), "Edit") + f" {names}"
-
-
-def _looked_at(words: list[str], hint: JsonObject, cwd: str) -> tuple[Location, ...]:
+def _looked_at(subject: ev.CommandSubject) -> tuple[Location, ...]:
     """The file or the directory that one of our tools looks at; for a file that is read, with the line."""
-    searched_in = next((value.get("path") for value in hint.values() if isinstance(value, dict)), None)
-    reads = "Read" in hint and len(words) > 1
-    path = words[1] if reads else searched_in
-    if not isinstance(path, str) or not path:
+    if not (subject.tool and subject.hints):
+        return ()
+    words, hint = subject.command, subject.hints[0]
+    reads = hint.purpose == "reads" and len(words) > 1
+    path = words[1] if reads else hint.path
+    if not path:
         return ()
     line = int(words[2]) if reads and len(words) > 2 and words[2].isdecimal() else None
-    return (Location(path if path.startswith("/") else f"{cwd.rstrip('/')}/{path}", line),)
+    return (Location(path if path.startswith("/") else f"{str(subject.cwd or '').rstrip('/')}/{path}", line),)
+
+
+def _command_and_place(subject: ev.CommandSubject) -> dict[str, object]:
+    return {"command": list(subject.command), "cwd": None if subject.cwd is None else str(subject.cwd)}
+
+
+# --- jobs -----------------------------------------------------------------------------------------------------------
+
+
+def job_begins(event: ev.JobStarted) -> ToolUpdate:
+    """The call that starts a job is over at once: the job may outlive its turn."""
+    until = "it goes on after the turn" if event.keeps else "until the turn ends"
+    return ToolUpdate(
+        f"job-{event.job}",
+        title=title(command_for_history(event.command)),
+        kind="execute",
+        status="completed",
+        content=(TextContent(f"in the background as job {event.job}, {until}"),),
+        raw_input={"command": list(event.command), "cwd": str(event.cwd)},
+    )
+
+
+def job_ends(event: ev.JobEnded) -> ToolUpdate:
+    ending = TextContent(job_end(event.model_dump(mode="json")))
+    well = event.how in {"ended", "turn_over"} or event.exit_code == 0
+    return ToolUpdate(
+        f"job-{event.job}",
+        title=title(f"Job {event.job}"),
+        kind="execute",
+        status="completed" if well else "failed",
+        content=(*output(event.output), ending),
+        raw_output={"exitCode": event.exit_code},
+    )

@@ -9,7 +9,7 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from actors.vocabulary.errors import Cancelled, ConfigError, GreenroomError, InvalidInput, UnknownConversation
-from actors.vocabulary.events import ElicitationApprovalRequest
+from actors.vocabulary.events import FormSubject
 from actors.vocabulary.ids import ConversationId, RequestId
 from transports import jsonrpc
 from transports.dialect import Action, Client
@@ -97,7 +97,7 @@ class AcpDialect(ReadingDialect):
         question = questions.open_question(number)
         if question is None:
             return  # the question was withdrawn
-        as_form = isinstance(question.request, ElicitationApprovalRequest) and "action" in _members(result)
+        as_form = isinstance(question.request.subject, FormSubject) and "action" in _members(result)
         reply = permissions.form_reply(result) if as_form else permissions.selection_reply(question.request, result)
         if reply.decision is None and self._is_cancelling(question.conversation):
             questions.drop(number)  # the turn's end withdraws it

@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import cast
 
+from actors.vocabulary.events import FileChange, UpdatedFile
 from actors.vocabulary.visible_text import visible
 from transports.dialects.acp.updates import Content, FileDiff, Location, TextContent
-from transports.jsonrpc import JsonObject
 
 HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
-Changes = Mapping[str, object]  # path to change, as JSON
+Changes = Mapping[str, FileChange]  # path to change
+NO_UPDATE = UpdatedFile(unified_diff="")
 
 
 def diff_contents(changes: Changes) -> tuple[Content, ...]:
@@ -25,15 +25,15 @@ def kind(changes: Changes) -> str:
     if changes and all(change == "delete" for change in changes.values()):
         return "delete"
     moved = [_update_of(change) for change in changes.values()]
-    only_moves = bool(moved) and all(update.get("move_path") and not update.get("unified_diff") for update in moved)
+    only_moves = bool(moved) and all(update.move_path and not update.unified_diff for update in moved)
     return "move" if only_moves else "edit"
 
 
-def _contents(path: str, change: object) -> Iterator[Content]:
+def _contents(path: str, change: FileChange) -> Iterator[Content]:
     match change:
-        case {"add": {"content": str(content)}}:
+        case {"add": {"content": content}}:
             yield FileDiff(path, None, content)
-        case {"update": {"unified_diff": str(diff)}}:
+        case {"update": UpdatedFile(unified_diff=diff)}:
             target = _path(path, change)
             if target != path:
                 yield TextContent(f"{visible(path)} moves to {visible(target)}")
@@ -71,15 +71,18 @@ def _lines(text: str) -> list[str]:
     return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
 
-def _update_of(change: object) -> JsonObject:
-    updated = change.get("update") if isinstance(change, Mapping) else None
-    return cast("JsonObject", updated) if isinstance(updated, Mapping) else {}
+def _update_of(change: FileChange) -> UpdatedFile:
+    match change:
+        case {"update": UpdatedFile() as update}:
+            return update
+        case _:
+            return NO_UPDATE
 
 
-def _path(path: str, change: object) -> str:
-    return str(_update_of(change).get("move_path") or path)
+def _path(path: str, change: FileChange) -> str:
+    return str(_update_of(change).move_path or path)
 
 
-def _line(change: object) -> int | None:
-    hunk = HUNK.search(str(_update_of(change).get("unified_diff") or ""))
+def _line(change: FileChange) -> int | None:
+    hunk = HUNK.search(_update_of(change).unified_diff)
     return max(1, int(hunk[2])) if hunk else None

@@ -18,8 +18,8 @@ from actors.vocabulary.records import Record
 from actors.vocabulary.settings import Settings
 from actors.vocabulary.visible_text import visible
 from transports.dialects.acp import updates as u
-from transports.dialects.acp.calls import pending_call as asked_call
-from transports.dialects.acp.shown_calls import ShownCalls
+from transports.dialects.acp.calls import pending_call
+from transports.dialects.acp.shown_calls import CALL_EVENTS, ShownCalls
 from transports.dialects.acp.shown_texts import SECTION, ShownTexts
 from transports.dialects.kit.bounded import Bounded
 from transports.notices import NOTICES
@@ -35,7 +35,6 @@ STOP_REASONS: Mapping[str, str] = {  # the answers to prompts; after any other e
 LOST_TEXT = "The daemon was ended while this turn ran; what it had said is kept. Send a message to go on."
 LINES_SHOWN = 200  # lines of a question; the middle of a longer one is left out, and a line says so
 
-FORM = ev.type_of(ev.ElicitationApprovalRequest)  # no call is shown beside a form
 Event = Mapping[str, object]
 Updates = Iterator[u.Update]
 
@@ -90,10 +89,11 @@ class EventTranslator(Struct, eq=False):
     # --- events ---------------------------------------------------------------------------------------------------
 
     def take(self, record: Record) -> Updates:
+        if record.type in CALL_EVENTS:
+            yield from self.calls.take(ev.durable_adapter.validate_json(record.body))
+            return
         event: Event = json.loads(record.body)
-        if record.type in ShownCalls.HANDLERS:
-            yield from self.calls.take(record.type, event)
-        elif record.type in ev.TERMINAL:
+        if record.type in ev.TERMINAL:
             yield from self.calls.end_all()
             yield from self._turn_ends(event, record)
         elif record.type in self.HANDLERS:
@@ -108,7 +108,7 @@ class EventTranslator(Struct, eq=False):
                 yield from self._piece("thought", _section(item, section), self.texts.piece(item, text))
             case ev.AgentReasoningRawContentDelta(delta=text, item_id=item):
                 yield from self._piece("thought", _raw(item), self.texts.piece(_raw(item), text))
-            case ev.ExecCommandOutputDelta() | ev.ToolUseDelta():
+            case ev.WorkOutput():
                 yield from self.calls.delta(delta)
 
     def lose(self, delta: ev.Delta) -> None:
@@ -201,16 +201,16 @@ class EventTranslator(Struct, eq=False):
 
     # --- questions ------------------------------------------------------------------------------------------------
 
-    def asks(self, request: ev.ApprovalRequest) -> Updates:
+    def asks(self, request: ev.ApprovalRequested) -> Updates:
         """The call that a question is about, if the client does not know it."""
-        ends_with_it = isinstance(request, ev.ElicitationApprovalRequest)
+        ends_with_it = isinstance(request.subject, ev.FormSubject)
         yield from self.calls.wait(question(request), request.approval_id if ends_with_it else None)
 
     def _approval_requested(self, event: Event, _: Record) -> Updates:
         """The call of a question. The question itself follows; from a history, only if it still waits."""
-        request = ev.durable_adapter.validate_python(event)
-        assert isinstance(request, ev.ApprovalRequest)  # noqa: S101  # its type says so
-        yield from self.asks(request)
+        request = ev.ApprovalRequested.model_validate(event)
+        if not isinstance(request.subject, ev.FormSubject):  # no call is shown beside a form
+            yield from self.asks(request)
 
     # --- the session ----------------------------------------------------------------------------------------------
 
@@ -256,37 +256,38 @@ class EventTranslator(Struct, eq=False):
         if not self.replays and isinstance(used, int) and isinstance(size, int):
             yield u.ContextUse(max(0, used), max(0, size), self.usd or None)
 
-    HANDLERS: ClassVar[Mapping[str, Callable[["EventTranslator", Event, Record], Updates]]] = {
-        **dict.fromkeys(sorted(ev.APPROVAL_REQUESTS - {FORM}), _approval_requested),
-        "session_configured": _session_configured,
-        "user_message": _user_message,
-        "agent_message": _agent_message,
-        "agent_reasoning": _agent_reasoning,
-        "agent_reasoning_section_break": _section_begins,
-        "agent_reasoning_raw_content": _raw_reasoning,
-        "plan_update": _plan,
-        "token_count": _token_count,
-        "conversation_renamed": _conversation_renamed,
-        "agent_title": _agent_title,
-        "agent_commands": _agent_commands,
-        "settings_changed": _settings_changed,
-        "agent_options": _agent_options,
-        "error": _error,
-        "task_started": _turn_begins,
-        "stream_error": _warning,
-        "background_event": _warning,
-        "conversation_failed": _conversation_failed,
-        "compacted": _notice,
-        "kept_yes_used": _notice,
-        "queue_paused": _notice,
+    _BY_CLASS: ClassVar[Mapping[type[ev.BaseEvent], Callable[["EventTranslator", Event, Record], Updates]]] = {
+        ev.ApprovalRequested: _approval_requested,
+        ev.SessionConfigured: _session_configured,
+        ev.UserMessage: _user_message,
+        ev.AgentMessage: _agent_message,
+        ev.AgentReasoning: _agent_reasoning,
+        ev.AgentReasoningSectionBreak: _section_begins,
+        ev.AgentReasoningRawContent: _raw_reasoning,
+        ev.PlanUpdate: _plan,
+        ev.TokenCount: _token_count,
+        ev.ConversationRenamed: _conversation_renamed,
+        ev.AgentTitle: _agent_title,
+        ev.AgentCommands: _agent_commands,
+        ev.SettingsChanged: _settings_changed,
+        ev.AgentOptions: _agent_options,
+        ev.ErrorEvent: _error,
+        ev.TaskStarted: _turn_begins,
+        ev.StreamError: _warning,
+        ev.BackgroundEvent: _warning,
+        ev.ConversationFailed: _conversation_failed,
+        ev.Compacted: _notice,
+        ev.KeptYesUsed: _notice,
+        ev.QueuePaused: _notice,
     }
+    HANDLERS: ClassVar = {ev.type_of(kind): handle for kind, handle in _BY_CLASS.items()}
 
 
-def question(request: ev.ApprovalRequest) -> u.ToolUpdate:
+def question(request: ev.ApprovalRequested) -> u.ToolUpdate:
     """The call that a question is about, with the whole question."""
-    event = request.model_dump(mode="json")
     see = f"`greenroom approvals {request.approval_id}` shows all of it"
-    return asked_call(event, question_lines(event, most=LINES_SHOWN, see=see).text)
+    lines = question_lines(request.model_dump(mode="json"), most=LINES_SHOWN, see=see)
+    return pending_call(request, lines.text)
 
 
 def _section(item: str, number: int) -> str:
@@ -312,18 +313,17 @@ def _block(item: InputItem) -> u.Block:
 
 
 DELTAS = frozenset(ev.type_of(kind) for kind in ev.DELTAS)
-LEFT_OUT: Mapping[str, str] = {
-    FORM: "put as a question",
-    **dict.fromkeys(("input_queued", "input_edited", "input_moved"), "told when a turn takes the input"),
-    "input_withdrawn": "its sender gets the answer to its prompt",
-    "queue_resumed": "the turns that follow are told",
-    "budget_reached": "an error with the same words follows",
-    "agent_session": "what there is to know about it is a `background_event` of its own",
-    "calls_left": "a count for budgets",
-    "model_requested": "a count for budgets",
-    "model_reasoning": "the model's own",
-    "tool_call": "what becomes of it is told",
-    "turn_diff": "each patch is told",
-    "conversation_archived": "it goes on to be read; a prompt is refused with the reason",
-    "conversation_restarted": "its next turn is told",
+LEFT_OUT: Mapping[type[ev.BaseEvent], str] = {  # and why
+    **dict.fromkeys((ev.InputQueued, ev.InputEdited, ev.InputMoved), "told when a turn takes the input"),
+    ev.InputWithdrawn: "its sender gets the answer to its prompt",
+    ev.QueueResumed: "the turns that follow are told",
+    ev.BudgetReached: "an error with the same words follows",
+    ev.AgentSession: "what there is to know about it is a `background_event` of its own",
+    ev.CallsLeft: "a count for budgets",
+    ev.ModelRequested: "a count for budgets",
+    ev.ModelReasoning: "the model's own",
+    ev.ToolCall: "what becomes of it is told",
+    ev.TurnDiff: "each patch is told",
+    ev.ConversationArchived: "it goes on to be read; a prompt is refused with the reason",
+    ev.ConversationRestarted: "its next turn is told",
 }

@@ -9,12 +9,8 @@ from msgspec import Struct
 
 from actors.conversation.choices import choices
 from actors.conversation.fitting_answers import OPTION
-from actors.vocabulary.events import (
-    FORM_LIMITS,
-    ApprovalRequest,
-    ElicitationApprovalRequest,
-    FormField,
-)
+from actors.vocabulary.events import FORM_LIMITS, ApprovalRequested, FormField, FormSubject
+from actors.vocabulary.ids import ApprovalId
 from actors.vocabulary.settings import Decision
 from transports.dialects.acp.update_json import PermissionOption
 from transports.dialects.kit.questions import Reply
@@ -26,11 +22,11 @@ NOTHING_CHOSEN = Reply(None)
 # --- permissions ----------------------------------------------------------------------------------------------------
 
 
-def options(request: ApprovalRequest) -> tuple[PermissionOption, ...]:
+def options(request: ApprovalRequested) -> tuple[PermissionOption, ...]:
     return tuple(PermissionOption(choice.id, choice.name, choice.kind) for choice in choices(request))
 
 
-def selection_reply(request: ApprovalRequest, result: object) -> Reply:
+def selection_reply(request: ApprovalRequested, result: object) -> Reply:
     """The reply in a result; nothing chosen if it was dismissed or names an option that was not offered."""
     match result:
         case {"outcome": {"outcome": "selected", "optionId": str(option)}}:
@@ -68,20 +64,20 @@ class PageRequest(Struct, frozen=True, rename="camel", tag_field="mode", tag="ur
     url: str | None
 
 
-def needs_words(request: ApprovalRequest) -> bool:
+def needs_words(request: ApprovalRequested) -> bool:
     """True if a plain yes does not answer it: its form has a field that must be filled in."""
-    form = request.form if isinstance(request, ElicitationApprovalRequest) else ()
+    form = request.subject.form if isinstance(request.subject, FormSubject) else ()
     return any(field.required and field.default is None for field in form)
 
 
-def form(request: ElicitationApprovalRequest, session: str) -> FormRequest:
-    needed = tuple(field.name for field in request.form if field.required)
-    schema = FormSchema({field.name: _property(field) for field in request.form}, needed)
-    return FormRequest(session, f"{request.server}: {request.message}", schema)
+def form(subject: FormSubject, session: str) -> FormRequest:
+    needed = tuple(field.name for field in subject.form if field.required)
+    schema = FormSchema({field.name: _property(field) for field in subject.form}, needed)
+    return FormRequest(session, f"{subject.server}: {subject.message}", schema)
 
 
-def page(request: ElicitationApprovalRequest, session: str) -> PageRequest:
-    return PageRequest(session, f"{request.server}: {request.message}", request.approval_id, request.url)
+def page(subject: FormSubject, approval: ApprovalId, session: str) -> PageRequest:
+    return PageRequest(session, f"{subject.server}: {subject.message}", approval, subject.url)
 
 
 def form_reply(result: object) -> Reply:

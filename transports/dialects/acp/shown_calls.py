@@ -4,12 +4,12 @@ Output goes into a terminal if the client shows terminals of ours; else its end 
 """
 
 import codecs
-from collections.abc import Callable, Iterator, Mapping
-from typing import ClassVar, cast
+from collections.abc import Iterator
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from actors.conversation.fitting_answers import YES
 from actors.vocabulary import events as ev
 from transports.dialects.acp import calls
 from transports.dialects.acp import updates as u
@@ -18,7 +18,11 @@ from transports.dialects.kit.bounded import Bounded
 
 TAIL_LENGTH = 4 << 10  # characters of a running command's output, for clients without our terminals
 
-Event = Mapping[str, object]
+SHOWN: tuple[type[ev.DurableEvent], ...] = (
+    *(ev.WorkBegan, ev.WorkEnded, ev.ToolOutput),
+    *(ev.JobStarted, ev.JobEnded, ev.ApprovalResolved),
+)
+CALL_EVENTS = frozenset(map(ev.type_of, SHOWN))
 Updates = Iterator[u.Update]
 
 
@@ -54,14 +58,11 @@ class ShownCalls(Struct, eq=False):
             self.open[tool.call] = tool
             yield replace(tool, first=tool.call not in self.finished)
 
-    def delta(self, delta: ev.ExecCommandOutputDelta | ev.ToolUseDelta) -> Updates:
-        call = delta.item_id or delta.call_id
-        if isinstance(delta, ev.ExecCommandOutputDelta):
-            stream = f"{call}/{delta.stream}"
-            decoder = self.decoders.setdefault(stream, codecs.getincrementaldecoder("utf-8")("replace"))
-            text = self.texts.piece(stream, decoder.decode(delta.chunk))
-        else:
-            text = self.texts.piece(f"{call}/output", delta.delta)
+    def delta(self, delta: ev.WorkOutput) -> Updates:
+        call = calls.call_of(delta)
+        stream = f"{call}/{delta.stream}"
+        decoder = self.decoders.setdefault(stream, codecs.getincrementaldecoder("utf-8")("replace"))
+        text = self.texts.piece(stream, decoder.decode(delta.chunk))
         if text and call in self.with_terminal:
             yield u.ToolUpdate(call, screen=u.ScreenWrote(text))
         elif text and (call in self.open or self.continues):
@@ -78,8 +79,22 @@ class ShownCalls(Struct, eq=False):
 
     # --- events ---------------------------------------------------------------------------------------------------
 
-    def take(self, kind: str, event: Event) -> Updates:
-        yield from self.HANDLERS[kind](self, event)
+    def take(self, event: ev.DurableEvent) -> Updates:
+        match event:
+            case ev.WorkBegan():
+                yield from self._begins(calls.begun_call(event), _terminal_place(event.subject))
+            case ev.WorkEnded():
+                yield from self._work_ends(event)
+            case ev.ToolOutput():
+                yield from self._tool_output(event)
+            case ev.JobStarted():
+                yield replace(calls.job_begins(event), first=True)
+            case ev.JobEnded():
+                yield replace(calls.job_ends(event), first=True)
+            case ev.ApprovalResolved():
+                yield from self._approval_resolved(event)
+            case _:
+                pass  # a notice in place of an event that was too long
 
     def _begins(self, tool: u.ToolUpdate, cwd: str | None = None) -> Updates:
         """Begin a call. `cwd`: it is a command, whose output can be shown in a terminal."""
@@ -109,76 +124,34 @@ class ShownCalls(Struct, eq=False):
         tool = self.open.get(call)
         return tuple(content for content in tool.content or () if isinstance(content, u.FileDiff)) if tool else ()
 
-    def _command_begins(self, event: Event) -> Updates:
-        yield from self._begins(calls.command_begins(event), None if event.get("tool") else str(event["cwd"]))
+    def _work_ends(self, event: ev.WorkEnded) -> Updates:
+        end = calls.ended_call(event)
+        if event.kind in ev.ONE_EVENT:
+            yield replace(end, first=True)
+        elif event.kind == "files" and event.agent_call is None:
+            yield from self._ends(replace(end, content=(*self._diffs(end.call), *(end.content or ()))))
+        else:
+            yield from self._ends(end, event.exit_code)
 
-    def _command_ends(self, event: Event) -> Updates:
-        yield from self._ends(calls.command_ends(event), cast("int", event["exit_code"]))
-
-    def _patch_begins(self, event: Event) -> Updates:
-        yield from self._begins(calls.patch_begins(event))
-
-    def _patch_ends(self, event: Event) -> Updates:
-        ending = calls.patch_ends(event)
-        yield from self._ends(replace(ending, content=(*self._diffs(ending.call), *(ending.content or ()))))
-
-    def _server_tool_begins(self, event: Event) -> Updates:
-        yield from self._begins(calls.server_tool_begins(event))
-
-    def _server_tool_ends(self, event: Event) -> Updates:
-        yield from self._ends(calls.server_tool_ends(event))
-
-    def _use_begins(self, event: Event) -> Updates:
-        runs = event.get("reads_as") == "command"
-        yield from self._begins(calls.use_begins(event), str(event.get("cwd") or "/") if runs else None)
-
-    def _use_ends(self, event: Event) -> Updates:
-        code = event.get("exit_code")
-        yield from self._ends(calls.use_ends(event), code if isinstance(code, int) else None)
-
-    def _web_search(self, event: Event) -> Updates:
-        yield replace(calls.web_search(event), first=True)
-
-    def _view_image(self, event: Event) -> Updates:
-        yield replace(calls.image_view(event), first=True)
-
-    def _job_begins(self, event: Event) -> Updates:
-        yield replace(calls.job_begins(event), first=True)
-
-    def _job_ends(self, event: Event) -> Updates:
-        yield replace(calls.job_ends(event), first=True)
-
-    def _tool_output(self, event: Event) -> Updates:
+    def _tool_output(self, event: ev.ToolOutput) -> Updates:
         """The outcome of a model's call ends a call that no other event has ended, such as a refused one."""
-        call, failed = calls.call_of(event), cast("dict[str, str] | None", event.get("failed"))
+        call, failed = calls.call_of(event), event.failed
         if call in self.open:
-            content: tuple[u.Content, ...] = (u.TextContent(failed["message"]),) if failed else ()
+            content: tuple[u.Content, ...] = (u.TextContent(failed.message),) if failed else ()
             came_to = self.finished.get(call, "completed")  # it was not run again
             yield from self._ends(u.ToolUpdate(call, status="failed" if failed else came_to, content=content))
         elif failed and call not in self.finished:
-            title = calls.title(failed["message"])
-            yield from self._ends(u.ToolUpdate(call, title=title, kind="other", status="failed"))
+            yield from self._ends(
+                u.ToolUpdate(call, title=calls.title(failed.message), kind="other", status="failed")
+            )
 
-    def _approval_resolved(self, event: Event) -> Updates:
+    def _approval_resolved(self, event: ev.ApprovalResolved) -> Updates:
         """The answer ends a call that was only for the question."""
-        call = self.by_approval.pop(str(event["approval_id"]), None)
+        call = self.by_approval.pop(event.approval_id, None)
         if call is not None and call in self.open:
-            approved = str(event["decision"]).startswith("approved")
-            yield from self._ends(u.ToolUpdate(call, status="completed" if approved else "failed"))
+            yield from self._ends(u.ToolUpdate(call, status="completed" if event.decision in YES else "failed"))
 
-    HANDLERS: ClassVar[Mapping[str, Callable[["ShownCalls", Event], Updates]]] = {
-        "exec_command_begin": _command_begins,
-        "exec_command_end": _command_ends,
-        "patch_apply_begin": _patch_begins,
-        "patch_apply_end": _patch_ends,
-        "mcp_tool_call_begin": _server_tool_begins,
-        "mcp_tool_call_end": _server_tool_ends,
-        "tool_use_begin": _use_begins,
-        "tool_use_end": _use_ends,
-        "tool_output": _tool_output,
-        "web_search_end": _web_search,
-        "view_image_tool_call": _view_image,
-        "job_started": _job_begins,
-        "job_ended": _job_ends,
-        "approval_resolved": _approval_resolved,
-    }
+
+def _terminal_place(subject: ev.WorkSubject) -> str | None:
+    """The directory of a program, whose output can be shown in a terminal; None: no program runs."""
+    return str(subject.cwd or "/") if isinstance(subject, ev.CommandSubject) and not subject.tool else None

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from actors.messages.effects import Slice
-from actors.vocabulary.events import ApprovalRequest, ElicitationApprovalRequest
+from actors.vocabulary.events import ApprovalRequested, FormSubject
 from transports import jsonrpc
 from transports.dialect import Wake
 from transports.dialects.acp import permissions
@@ -56,7 +56,7 @@ class SessionSink(Struct, eq=False):
 
     # --- questions ------------------------------------------------------------------------------------------------
 
-    def _put(self, request: ApprovalRequest) -> None:
+    def _put(self, request: ApprovalRequested) -> None:
         state, session = self.state, self.session
         questions, conversation = state.questions, session.conversation
         ask = self._form(request)
@@ -72,16 +72,17 @@ class SessionSink(Struct, eq=False):
             params = PermissionRequest(conversation, tool(question(request)), permissions.options(request))
         return questions.ask(request, conversation, lambda number: jsonrpc.request(number, method, params))
 
-    def _form(self, request: ApprovalRequest) -> permissions.FormRequest | permissions.PageRequest | None:
+    def _form(self, request: ApprovalRequested) -> permissions.FormRequest | permissions.PageRequest | None:
         """The question as a form or a page, if it is one and the client shows such."""
-        can = self.state.abilities
-        if not isinstance(request, ElicitationApprovalRequest):
+        can, conversation = self.state.abilities, self.session.conversation
+        subject = request.subject
+        if not isinstance(subject, FormSubject):
             return None
-        if request.url is not None:
-            return permissions.page(request, self.session.conversation) if can.pages else None
-        return permissions.form(request, self.session.conversation) if can.forms else None
+        if subject.url is not None:
+            return permissions.page(subject, request.approval_id, conversation) if can.pages else None
+        return permissions.form(subject, conversation) if can.forms else None
 
-    def _say(self, request: ApprovalRequest) -> None:
+    def _say(self, request: ApprovalRequested) -> None:
         remark = Remark("warning", waiting_text(request), f"question-{request.approval_id}")
         self.state.tell(self.session, remark)
 

@@ -6,31 +6,20 @@ from msgspec import Struct
 
 from actors.messages.effects import Slice
 from actors.vocabulary.errors import GreenroomError
-from actors.vocabulary.events import (
-    ApplyPatchApprovalRequest,
-    ApprovalRequest,
-    ElicitationApprovalRequest,
-    ExecApprovalRequest,
-    McpToolCallApprovalRequest,
-)
+from actors.vocabulary.events import ApprovalRequested
 from actors.vocabulary.ids import ConversationId
 from transports import jsonrpc
-from transports.codex_events import listener_notification, translate_slice
-from transports.codex_questions import as_codex_question, as_command, reason_text
 from transports.dialect import Write
 from transports.dialects.codex import params as p
 from transports.dialects.codex.conversations import CodexCall, codex_wording, invalid_request
+from transports.dialects.codex.events import listener_notification, translate_slice
+from transports.dialects.codex.questions import CodexPatch, codex_question
 from transports.dialects.kit.conversation_readers import FULL
-from transports.dialects.kit.questions import waiting_text
 from transports.dialects.kit.reading_state import ReadingState
 from transports.dialects.kit.script import Script
 from transports.jsonrpc import JsonObject
 
 CONFIGURED_SEQ = 1  # seq of `session_configured`, which listeners never get
-
-KnownQuestion = (  # the questions that Codex clients can answer
-    ExecApprovalRequest | ApplyPatchApprovalRequest | McpToolCallApprovalRequest | ElicitationApprovalRequest
-)
 
 
 class ListenerSink(Struct, eq=False):
@@ -52,29 +41,19 @@ class ListenerSink(Struct, eq=False):
         self.state.listeners.pop(self.name, None)
         self.state.log.say("warning", f"{self.conversation} can't be listened to any more: {reason}")
 
-    def _ask(self, request: ApprovalRequest) -> None:
-        questions = self.state.questions
-        known = as_codex_question(request)
-        if not isinstance(known, KnownQuestion):
-            return questions.cannot_ask(request, self.conversation, self._say)
-        method, params = approval(self.conversation, known)
-        return questions.ask(request, self.conversation, lambda number: jsonrpc.request(number, method, params))
-
-    def _say(self, request: ApprovalRequest) -> None:
-        self.state.log.say("warning", waiting_text(request))
+    def _ask(self, request: ApprovalRequested) -> None:
+        method, params = approval(self.conversation, request)
+        self.state.questions.ask(request, self.conversation, lambda number: jsonrpc.request(number, method, params))
 
 
-def approval(conversation: ConversationId, request: KnownQuestion) -> tuple[str, JsonObject]:
-    """The method and params of a question, in snake case unlike all others. Other kinds are put as a command."""
-    event = request.model_dump(mode="json")
+def approval(conversation: ConversationId, request: ApprovalRequested) -> tuple[str, JsonObject]:
+    """The method and params of a question, in snake case unlike all others."""
+    question = codex_question(request.model_dump(mode="json"))
     common = {"conversation_id": conversation, "call_id": request.call_id}
-    optional = {name: event[name] for name in ("reason", "grant_root") if event.get(name) is not None}
-    if isinstance(request, ExecApprovalRequest):
-        return "execCommandApproval", {**common, "command": event["command"], "cwd": event["cwd"], **optional}
-    if isinstance(request, ApplyPatchApprovalRequest):
-        return "applyPatchApproval", {**common, "file_changes": event["changes"], **optional}
-    words = list(as_command(request))
-    return "execCommandApproval", {**common, "command": words, "cwd": "/", "reason": reason_text(request)}
+    if not isinstance(question, CodexPatch):
+        return "execCommandApproval", {**common, **question.members}
+    members = question.members
+    return "applyPatchApproval", {**common, "file_changes": members.pop("changes"), **members}
 
 
 def add_listener(call: CodexCall, params: p.CodexConversationParams) -> Script[JsonObject]:

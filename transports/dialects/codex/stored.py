@@ -8,10 +8,10 @@ from actors.vocabulary.errors import GreenroomError, UnknownConversation
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Head, ListQuery, Record
 from actors.vocabulary.settings import Settings
-from transports.codex_events import encode_message, event_notification, history_of, seed_message
 from transports.dialect import Write
 from transports.dialects.codex import params as p
 from transports.dialects.codex.conversations import CodexCall, internal_error, invalid_request
+from transports.dialects.codex.events import encode_message, event_notification, history_of, seed_message
 from transports.dialects.kit.creation import SETTINGS, settings_request
 from transports.dialects.kit.identifiers import named_by, uri_of
 from transports.dialects.kit.moments import moment

@@ -13,9 +13,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import fields
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from actors.vocabulary.events import ApprovalRequest
 from transports.dialects.control.api.answers import Encodes
-from transports.dialects.control.api.shapes import AnyApprovalRequest
 from transports.jsonrpc import JsonObject
 
 CONFIG = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -25,8 +23,6 @@ def with_models(annotation: object) -> object:
     """The type with a model in place of each struct."""
     if isinstance(annotation, type) and (issubclass(annotation, Struct) or is_dataclass(annotation)):
         return model_of(annotation)
-    if annotation is ApprovalRequest:
-        return AnyApprovalRequest
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         encoded = next((note.type for note in arguments[1:] if isinstance(note, Encodes)), arguments[0])

@@ -14,7 +14,7 @@ from actors.conversation.fitting_answers import fit_answer
 from actors.messages.conversation import AnswerApproval, PassOn, ToConversation
 from actors.messages.effects import Slice
 from actors.vocabulary.errors import InvalidInput
-from actors.vocabulary.events import APPROVAL_REQUESTS, ApprovalRequest, ApprovalResolved, durable_adapter
+from actors.vocabulary.events import APPROVAL_REQUESTED, APPROVAL_RESOLVED, ApprovalRequested, ApprovalResolved
 from actors.vocabulary.ids import ApprovalId, ConversationId
 from actors.vocabulary.records import Record
 from actors.vocabulary.settings import Decision
@@ -23,12 +23,11 @@ from transports.dialects.kit.bounded import Bounded
 from transports.dialects.kit.client_state import ClientState
 from transports.question_text import place, runs_outside, summary
 
-APPROVAL_RESOLVED = "approval_resolved"
 DISMISSED_REASON = "the client dismissed the question"
 DESCRIBED_LENGTH = 300  # characters of a question that a client can only be told of
 CLOSED_KEPT = 256  # readers of one conversation are never further apart than this many approvals
 
-QuestionWriter = Callable[[ApprovalRequest], None]
+QuestionWriter = Callable[[ApprovalRequested], None]
 
 
 class Reply(Struct, frozen=True):
@@ -42,7 +41,7 @@ class Reply(Struct, frozen=True):
 
 class QuestionRequest(Struct, frozen=True):
     number: int
-    request: ApprovalRequest
+    request: ApprovalRequested
     conversation: ConversationId
 
     @property
@@ -59,7 +58,7 @@ class OpenQuestions:
         self._open: dict[int, QuestionRequest] = {}
         self._closed: deque[ApprovalId] = deque(maxlen=CLOSED_KEPT)
         self._unasked: dict[ApprovalId, ConversationId] = {}  # questions that the client was told of, not asked
-        self._dismissed: Bounded[ApprovalId, ApprovalRequest] = Bounded()  # dismissed without a choice
+        self._dismissed: Bounded[ApprovalId, ApprovalRequested] = Bounded()  # dismissed without a choice
 
     def open_in(self, conversation: ConversationId) -> bool:
         return any(question.conversation == conversation for question in self._open.values())
@@ -71,10 +70,9 @@ class OpenQuestions:
         if record is None:
             return
         if record.type == APPROVAL_RESOLVED:
-            self.close(_resolution(record.body).approval_id, "answered elsewhere")
-        elif record.type in APPROVAL_REQUESTS and slice_.live and slice_.pending is None:
-            request = durable_adapter.validate_json(record.body)
-            assert isinstance(request, ApprovalRequest)  # noqa: S101  # its record says so
+            self.close(ApprovalResolved.model_validate_json(record.body).approval_id, "answered elsewhere")
+        elif record.type == APPROVAL_REQUESTED and slice_.live and slice_.pending is None:
+            request = ApprovalRequested.model_validate_json(record.body)
             if not _resolved_within(slice_, request.approval_id):
                 ask(request)
 
@@ -96,7 +94,7 @@ class OpenQuestions:
             self.heed(slice_, record, _not_here)
         self.heed_pending(slice_, _not_here)
 
-    def ask(self, request: ApprovalRequest, conversation: ConversationId, write: Callable[[int], bytes]) -> None:
+    def ask(self, request: ApprovalRequested, conversation: ConversationId, write: Callable[[int], bytes]) -> None:
         """Ask the client, unless it was asked before. `write` makes the line for a number."""
         approval = request.approval_id
         if approval in self._closed or any(question.approval == approval for question in self._open.values()):
@@ -105,7 +103,7 @@ class OpenQuestions:
         self._open[number] = QuestionRequest(number, request, conversation)
         self._state.do(Write(write(number)))
 
-    def cannot_ask(self, request: ApprovalRequest, conversation: ConversationId, say: QuestionWriter) -> None:
+    def cannot_ask(self, request: ApprovalRequested, conversation: ConversationId, say: QuestionWriter) -> None:
         """Tell the client of the question; if nobody else can answer, the conversation decides."""
         approval = request.approval_id
         if approval not in self._closed and approval not in self._unasked:
@@ -169,16 +167,16 @@ class OpenQuestions:
         if question is not None:
             self._pass_on(question.approval, question.conversation, "no client that was asked could answer it")
 
-    def dismiss(self, request: ApprovalRequest, conversation: ConversationId) -> None:
+    def dismiss(self, request: ApprovalRequested, conversation: ConversationId) -> None:
         """Pass on a question that the client's person has closed without a choice."""
         self._dismissed[request.approval_id] = request
         self._pass_on(request.approval_id, conversation, DISMISSED_REASON)
 
-    def denied_since_dismissed(self, record: Record | None) -> ApprovalRequest | None:
+    def denied_since_dismissed(self, record: Record | None) -> ApprovalRequested | None:
         """A question that this client dismissed, and that was therefore denied."""
         if record is None or record.type != APPROVAL_RESOLVED:
             return None
-        resolved = _resolution(record.body)
+        resolved = ApprovalResolved.model_validate_json(record.body)
         question = self._dismissed.pop(resolved.approval_id, None)
         return question if resolved.decision is Decision.DENIED else None
 
@@ -194,11 +192,11 @@ class OpenQuestions:
         self._state.do(Tell(ToConversation(conversation, message)))
 
 
-def _not_here(_: ApprovalRequest) -> None:
+def _not_here(_: ApprovalRequested) -> None:
     """Another reader asks."""
 
 
-def waiting_text(request: ApprovalRequest) -> str:
+def waiting_text(request: ApprovalRequested) -> str:
     approval = request.approval_id
     return (
         f"waiting for an approval of {describe_question(request)}; `greenroom approvals {approval}` shows all of it; "
@@ -206,26 +204,21 @@ def waiting_text(request: ApprovalRequest) -> str:
     )
 
 
-def describe_question(request: ApprovalRequest) -> str:
+def describe_question(request: ApprovalRequested) -> str:
     """The question in a line, for progress: subject, directory, and the length of the omitted rest."""
     event = request.model_dump(mode="json")
     what = summary(event)
     left_out = len(what) - DESCRIBED_LENGTH
     if left_out > 0:
         what = f"{what[:DESCRIBED_LENGTH]}… ({left_out:,} more characters)"
-    where = f" in `{place(event['cwd'])}`" if "cwd" in event else ""
+    cwd = event["subject"].get("cwd")
+    where = f" in `{place(cwd)}`" if cwd else ""
     return f"`{what}`{where}{', outside the sandbox' if runs_outside(event) else ''}"
-
-
-def _resolution(body: bytes) -> ApprovalResolved:
-    event = durable_adapter.validate_json(body)
-    assert isinstance(event, ApprovalResolved)  # noqa: S101  # its record says so
-    return event
 
 
 def _resolved_within(slice_: Slice, approval: ApprovalId) -> bool:
     """True if the approval was answered within the slice that asks for it."""
     return any(
-        record.type == APPROVAL_RESOLVED and _resolution(record.body).approval_id == approval
+        record.type == APPROVAL_RESOLVED and ApprovalResolved.model_validate_json(record.body).approval_id == approval
         for record in slice_.records
     )

@@ -8,6 +8,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from msgspec import Struct
+
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import Settings
 from supervisor.agents.own.mcp_client import questions
@@ -25,6 +27,14 @@ PROGRESS_S = 2.0  # between two lines of progress
 PROGRESS_LINES = 30  # of one call: each of them is stored
 PROGRESS_WORDS = 200  # characters of a server's message about its progress
 NO_ROOM = "the form needs what can't be told here"
+
+
+class CallOutcome(Struct, frozen=True):
+    """The outcome of a call, for its end event."""
+
+    status: ev.WorkStatus
+    result: Json | None = None
+    errors: str = ""
 
 
 class ServerToolCall:
@@ -76,13 +86,12 @@ class ServerToolCall:
         setting = f"set mcp_servers.{self._offered.server}.default_tools_approval_mode"
         return f"write the server into the config, and {setting}" if self._offered.given else setting
 
-    def _question(self, arguments: Json, *, changed: bool) -> ev.McpToolCallApprovalRequest:
+    def _question(self, arguments: Json, *, changed: bool) -> ev.ApprovalRequested:
         work = self._work
-        return ev.McpToolCallApprovalRequest(
+        return ev.ApprovalRequested(
             call_id=self._call.call,
-            server=self._offered.server,
-            tool=self._offered.tool.name,
-            arguments=questions.shown_arguments(arguments),
+            subject=self._subject(questions.shown_arguments(arguments)),
+            outside_sandbox=True,
             approval_id=work.new_approval(),
             item_id=self._call.item,
             deadline_s=work.deadline_s,
@@ -91,37 +100,41 @@ class ServerToolCall:
             changed=changed,
         )
 
+    def _subject(self, arguments: object) -> ev.ToolSubject:
+        return ev.ToolSubject(server=self._offered.server, tool=self._offered.tool.name, arguments=arguments)
+
     async def _carry_out(self, arguments: Json) -> ToolResult:
         """Make the call; its begin and end events are sent in every case."""
         work, began = self._work, time.monotonic()
-        invocation = ev.McpInvocation(
-            server=self._offered.server, tool=self._offered.tool.name, arguments=_for_history(arguments)
-        )
-        work.say(ev.McpToolCallBegin(call_id=self._call.call, invocation=invocation, item_id=self._call.item))
-        outcome: dict[str, Any] = {"Err": "interrupted"}
+        subject = self._subject(_for_history(arguments))
+        work.say(ev.WorkBegan(call_id=self._call.call, item_id=self._call.item, subject=subject))
+        outcome = CallOutcome("cancelled", errors="interrupted")
         self._open = True
         try:
             await work.turn.wait_until_stored()  # otherwise a crash could leave no record of a call that was made
             result = await self._result(arguments)
+            failed = result.for_model.failed
             outcome = (
-                {"Ok": result.for_history}
-                if not result.for_model.failed
-                else {"Err": result.for_model.failed.message}
+                CallOutcome("completed", result=result.for_history)
+                if failed is None
+                else CallOutcome("failed", errors=failed.message)
             )
         except ServerError as error:
-            outcome = {"Err": str(error)}
+            outcome = CallOutcome("failed", errors=str(error))
             return failure(_kind(error), f"{self._what}: {error}")
         else:
             return result.for_model
         finally:
             self._open = False
-            duration = ev.Duration.from_seconds(time.monotonic() - began)
-            end = ev.McpToolCallEnd(
+            end = ev.WorkEnded(
                 call_id=self._call.call,
-                invocation=invocation,
-                duration=duration,
-                result=outcome,
                 item_id=self._call.item,
+                kind="tool",
+                subject=subject,
+                status=outcome.status,
+                result=outcome.result,
+                errors=outcome.errors,
+                duration=ev.Duration.from_seconds(time.monotonic() - began),
             )
             work.say(end)
 
@@ -148,13 +161,15 @@ class ServerToolCall:
             return {"action": "cancel"}
         page, missing = questions.page_of(params), questions.unanswerable_fields(params)
         work = self._work
-        request = ev.ElicitationApprovalRequest(
+        request = ev.ApprovalRequested(
             call_id=self._call.call,
-            server=self._offered.server,
-            message=questions.question_of(params),
-            fields=questions.fields_of(params),
-            form=() if page or missing else questions.form_of(params),
-            url=page,
+            subject=ev.FormSubject(
+                server=self._offered.server,
+                message=questions.question_of(params),
+                fields=questions.fields_of(params),
+                form=() if page or missing else questions.form_of(params),
+                url=page,
+            ),
             reason=f"{NO_ROOM}: {', '.join(missing)}; a yes is sent as a no" if missing else None,
             approval_id=work.new_approval(),
             item_id=work.turn.new_item(),

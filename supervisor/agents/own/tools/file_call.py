@@ -28,7 +28,7 @@ class FileCall(Struct, frozen=True):
     work: Work
     call: OpenCall
 
-    async def look(self, words: Sequence[str], hint: ev.ParsedCommand, look: Look) -> ToolResult:
+    async def look(self, words: Sequence[str], hint: ev.CommandHint, look: Look) -> ToolResult:
         """Look, between the begin and end events that a command has. `words` are shown to people."""
         self.say_began(words, hint)
         try:
@@ -42,16 +42,22 @@ class FileCall(Struct, frozen=True):
     def reach(self) -> Reach:
         return self.work.reach
 
-    def say_began(self, words: Sequence[str], hint: ev.ParsedCommand) -> None:
+    def say_began(self, words: Sequence[str], hint: ev.CommandHint) -> None:
         call, cwd = self.call, self.work.settings.cwd
-        begin = ev.ExecCommandBegin(
-            call_id=call.call, command=tuple(words), cwd=cwd, parsed_cmd=(hint,), item_id=call.item, tool=call.name
-        )
-        self.work.say(begin)
+        subject = ev.CommandSubject(command=tuple(words), cwd=cwd, hints=(hint,), tool=call.name)
+        self.work.say(ev.WorkBegan(call_id=call.call, item_id=call.item, subject=subject))
 
     def say_ended(self, extent: str, exit_code: int = 0) -> None:
-        call = self.call
-        self.work.say(ev.ExecCommandEnd(call_id=call.call, stdout=extent, exit_code=exit_code, item_id=call.item))
+        self.work.say(
+            ev.WorkEnded(
+                call_id=self.call.call,
+                item_id=self.call.item,
+                kind="command",
+                status="failed" if exit_code else "completed",
+                output=extent,
+                exit_code=exit_code,
+            )
+        )
 
     def fail(self, why: str) -> ToolResult:
         self.say_ended("", exit_code=1)

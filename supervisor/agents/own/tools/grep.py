@@ -4,7 +4,7 @@ import json
 import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from msgspec import Struct
 
@@ -44,9 +44,7 @@ class GrepTool(Struct, frozen=True):
     async def carry_out(self, work: Work, call: OpenCall) -> ToolResult:
         arguments = parse_arguments(SearchArguments, call.arguments, work.bounds)
         words = (specs.GREP, arguments.pattern, arguments.path, *([arguments.glob] if arguments.glob else ()))
-        hint: dict[Literal["Search"], ev.SearchCommand] = {
-            "Search": ev.SearchCommand(cmd=" ".join(words), query=arguments.pattern, path=arguments.path)
-        }
+        hint = ev.CommandHint(cmd=" ".join(words), purpose="searches", query=arguments.pattern, path=arguments.path)
         looking = FileCall(self.sandbox, work, call)
         looking.say_began(words, hint)
         try:

@@ -100,9 +100,9 @@ class Patching(Struct, frozen=True):
 
     async def _ask(self, plan: PatchPlan, judged: PatchJudgement) -> ApprovalAnswer:
         work = self.work
-        request = ev.ApplyPatchApprovalRequest(
+        request = ev.ApprovalRequested(
             call_id=self.call.call,
-            changes=plan.changes,
+            subject=ev.FilesSubject(changes=plan.changes),
             reason=judged.verdict.reason if isinstance(judged.verdict, MustAsk) else None,
             outside_sandbox=judged.outside,
             obeyed_by=judged.obeyed_by,
@@ -115,11 +115,8 @@ class Patching(Struct, frozen=True):
 
     async def _write(self, plan: PatchPlan, *, auto_approved: bool) -> ToolResult:
         work, call = self.work, self.call
-        work.say(
-            ev.PatchApplyBegin(
-                call_id=call.call, auto_approved=auto_approved, changes=plan.changes, item_id=call.item
-            )
-        )
+        subject = ev.FilesSubject(changes=plan.changes)
+        work.say(ev.WorkBegan(call_id=call.call, item_id=call.item, subject=subject, auto_approved=auto_approved))
         # The journal must have the beginning on disk before any file changes, or a crash would hide it.
         await work.turn.wait_until_stored()
         try:
@@ -138,12 +135,18 @@ class Patching(Struct, frozen=True):
         work.say(ev.TurnDiff(unified_diff=await in_worker(lambda job: work.changes.diff(job.go_on))))
         return ToolResult(done)
 
-    def _say_ended(self, plan: PatchPlan, stdout: str, stderr: str) -> None:
-        if not stderr:
+    def _say_ended(self, plan: PatchPlan, output: str, errors: str) -> None:
+        if not errors:
             self.work.changes.remember(plan)
-        call, success = self.call, not stderr
         self.work.say(
-            ev.PatchApplyEnd(call_id=call.call, stdout=stdout, stderr=stderr, success=success, item_id=call.item)
+            ev.WorkEnded(
+                call_id=self.call.call,
+                item_id=self.call.item,
+                kind="files",
+                status="failed" if errors else "completed",
+                output=output,
+                errors=errors,
+            )
         )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path, PurePath
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from msgspec import Struct
 
@@ -45,7 +45,7 @@ class ReadFileTool(Struct, frozen=True):
         arguments = parse_arguments(ReadArguments, call.arguments, work.bounds)
         words = [specs.READ_FILE, arguments.path, *([str(arguments.offset)] if arguments.offset > 1 else ())]
         name = PurePath(arguments.path).name or arguments.path
-        hint: dict[Literal["Read"], ev.ReadCommand] = {"Read": ev.ReadCommand(cmd=" ".join(words), name=name)}
+        hint = ev.CommandHint(cmd=" ".join(words), purpose="reads", name=name)
         return await FileCall(self.sandbox, work, call).look(words, hint, partial(_page, arguments, work.bounds))
 
 
@@ -73,9 +73,7 @@ class ListDirTool(Struct, frozen=True):
     async def carry_out(self, work: Work, call: OpenCall) -> ToolResult:
         arguments = parse_arguments(ListArguments, call.arguments, work.bounds)
         words = [specs.LIST_DIR, arguments.path]
-        hint: dict[Literal["ListFiles"], ev.ListFilesCommand] = {
-            "ListFiles": ev.ListFilesCommand(cmd=" ".join(words), path=arguments.path)
-        }
+        hint = ev.CommandHint(cmd=" ".join(words), purpose="lists", path=arguments.path)
         return await FileCall(self.sandbox, work, call).look(words, hint, partial(_listing, arguments, work.bounds))
 
 
@@ -118,7 +116,10 @@ class ViewImageTool(Struct, frozen=True):
             picture, real = await in_worker(_picture, path, looking.reach, work.bounds)
         except NotReadable as error:
             return looking.refuse(str(error))
-        work.say(ev.ViewImageToolCall(call_id=call.call, path=real, item_id=call.item))
+        subject = ev.PictureSubject(path=real)
+        work.say(
+            ev.WorkEnded(call_id=call.call, item_id=call.item, kind="picture", subject=subject, status="completed")
+        )
         return ToolResult(f"the picture {path} is in a message behind this one", pictures=(picture,))
 
 

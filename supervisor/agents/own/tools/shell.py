@@ -29,7 +29,7 @@ from supervisor.work.processes.output import Output, Stream
 from supervisor.work.processes.processes import Processes
 from supervisor.work.processes.spawn import reason
 from supervisor.work.safety.git_commands import history_directory
-from supervisor.work.safety.hints import parsed_command
+from supervisor.work.safety.hints import command_hints
 from supervisor.work.safety.judge import confinement, judge_command
 from supervisor.work.safety.program_names import are_system_programs
 from supervisor.work.safety.rules import APPROVED_INSIDE, RETRY_REASON, MayRun, MustAsk, Reject, Verdict
@@ -178,9 +178,9 @@ class Shell(Struct, frozen=True):
     def _past_run(self) -> CommandResult | None:
         """Return a result from an earlier life of this turn: no command is run again only to ask the same."""
         ended = self.work.transcript.calls.command_end(self.call.item)
-        if ended is None:
+        if ended is None or ended.exit_code is None:
             return None
-        return CommandResult(ended.exit_code, ended.stdout, ended.stderr, ended.duration.seconds)
+        return CommandResult(ended.exit_code, ended.output, ended.errors, ended.duration.seconds)
 
     async def _ask(
         self,
@@ -192,10 +192,9 @@ class Shell(Struct, frozen=True):
         inside: bool = False,
     ) -> ApprovalAnswer:
         work = self.work
-        request = ev.ExecApprovalRequest(
+        request = ev.ApprovalRequested(
             call_id=self.call.call,
-            command=self.arguments.command,
-            cwd=self.cwd,
+            subject=ev.CommandSubject(command=self.arguments.command, cwd=self.cwd),
             reason=why,
             approval_id=work.new_approval(),
             item_id=self.call.item,
@@ -213,16 +212,11 @@ class Shell(Struct, frozen=True):
     async def _execute(self, policy: SandboxPolicy, history: Repository | None = None) -> CommandResult:
         """Run the command; its begin and end events are sent in every case."""
         work, call, command = self.work, self.call, self.arguments.command
-        parsed = parsed_command(command)
-        work.say(
-            ev.ExecCommandBegin(
-                call_id=call.call, command=command, cwd=self.cwd, parsed_cmd=parsed, item_id=call.item
-            )
-        )
+        subject = ev.CommandSubject(command=command, cwd=self.cwd, hints=command_hints(command))
+        work.say(ev.WorkBegan(call_id=call.call, item_id=call.item, subject=subject))
 
         async def take(stream: Stream, chunk: bytes) -> None:
-            delta = ev.ExecCommandOutputDelta(call_id=call.call, stream=stream, chunk=chunk, item_id=call.item)
-            work.turn.emit(delta)
+            work.turn.emit(ev.WorkOutput(call_id=call.call, item_id=call.item, stream=stream, chunk=chunk))
             await work.turn.wait_for_room()
 
         output = Output(take, keep_bytes=work.bounds.command_output_bytes)
@@ -230,9 +224,9 @@ class Shell(Struct, frozen=True):
             await work.turn.wait_until_stored()  # otherwise a crash could leave no record of a command that ran
             ran = await self._start(output, policy, history)
         except asyncio.CancelledError:
-            self._say_ended(CommandResult(-1, output.stdout.text(), output.stderr.text(), 0.0))
+            self._say_ended(CommandResult(-1, output.stdout.text(), output.stderr.text(), 0.0), "cancelled")
             raise
-        self._say_ended(ran)
+        self._say_ended(ran, "failed" if ran.exit_code else "completed")
         return ran
 
     async def _start(self, output: Output, policy: SandboxPolicy, history: Repository | None) -> CommandResult:
@@ -279,15 +273,17 @@ class Shell(Struct, frozen=True):
     def _report(self, ran: CommandResult) -> ToolResult:
         return ran.tool_result(self._time_limit, self.work.bounds)
 
-    def _say_ended(self, ran: CommandResult) -> None:
+    def _say_ended(self, ran: CommandResult, status: ev.WorkStatus) -> None:
         self.work.say(
-            ev.ExecCommandEnd(
+            ev.WorkEnded(
                 call_id=self.call.call,
-                stdout=ran.stdout,
-                stderr=ran.stderr,
+                item_id=self.call.item,
+                kind="command",
+                status=status,
+                output=ran.stdout,
+                errors=ran.stderr,
                 exit_code=ran.exit_code,
                 duration=ev.Duration.from_seconds(ran.duration_s),
-                item_id=self.call.item,
             )
         )
 

@@ -66,7 +66,7 @@ class Work:
         """Return a random id that names its conversation, so that an answer finds its way by the id alone."""
         return approval_in(self.turn.order.conversation, token_hex(6))
 
-    async def ask(self, request: ev.ApprovalRequest) -> ApprovalAnswer:
+    async def ask(self, request: ev.ApprovalRequested) -> ApprovalAnswer:
         """Return the answer, which may have been given in an earlier life of the turn."""
         known = self.transcript.calls.past_decision(request)
         if known is not None:

@@ -77,13 +77,12 @@ class ModelEvents:
             case stream.TextDone(text, block):
                 yield ev.AgentMessage(message=text, item_id=self._text.pop(block, None) or self._turn.new_item())
             case stream.SearchDone(search, query, wire, kept):
-                yield ev.WebSearchEnd(
+                yield ev.WorkEnded(
                     call_id=CallId(search),
-                    query=query,
                     item_id=self._turn.new_item(),
-                    wire=wire,
-                    model=self._model,
-                    kept=kept,
+                    kind="search",
+                    subject=ev.SearchSubject(query=query, wire=wire, model=self._model, kept=kept),
+                    status="completed",
                 )
             case stream.CallDone(call_id, name, arguments, signature):
                 item = self._turn.new_item()

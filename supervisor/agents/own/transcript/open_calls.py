@@ -22,7 +22,7 @@ class OpenCall(Struct, frozen=True):
 class PastDecision(Struct, frozen=True):
     """An approval of this turn that was decided, maybe in an earlier life of the daemon."""
 
-    request: ev.ApprovalRequest
+    request: ev.ApprovalRequested
     decision: Decision
     reason: str
     outside: bool = False
@@ -31,9 +31,9 @@ class PastDecision(Struct, frozen=True):
 class OpenCalls:
     def __init__(self) -> None:
         self._open: dict[ItemId, OpenCall] = {}
-        self._asked: dict[ApprovalId, ev.ApprovalRequest] = {}
+        self._asked: dict[ApprovalId, ev.ApprovalRequested] = {}
         self._decided: dict[ItemId, list[PastDecision]] = {}
-        self._ended: dict[ItemId, ev.ExecCommandEnd] = {}
+        self._ended: dict[ItemId, ev.WorkEnded] = {}
 
     @property
     def open(self) -> tuple[OpenCall, ...]:
@@ -42,7 +42,7 @@ class OpenCalls:
     def begin(self, event: ev.ToolCall) -> None:
         self._open[event.item_id] = OpenCall(event.call_id, event.item_id, event.name, event.arguments)
 
-    def ask(self, request: ev.ApprovalRequest) -> None:
+    def ask(self, request: ev.ApprovalRequested) -> None:
         self._asked[request.approval_id] = request
 
     def decide(self, event: ev.ApprovalResolved) -> None:
@@ -51,7 +51,7 @@ class OpenCalls:
             decided = PastDecision(request, event.decision, event.reason, _leaves(request, event))
             self._decided.setdefault(request.item_id, []).append(decided)
 
-    def end_command(self, event: ev.ExecCommandEnd) -> None:
+    def end_command(self, event: ev.WorkEnded) -> None:
         self._ended[event.item_id] = event
 
     def answer(self, item: ItemId) -> None:
@@ -60,12 +60,12 @@ class OpenCalls:
         self._decided.pop(item, None)
         self._ended.pop(item, None)
 
-    def past_decision(self, request: ev.ApprovalRequest) -> PastDecision | None:
+    def past_decision(self, request: ev.ApprovalRequested) -> PastDecision | None:
         """Return the decision that answers a question, if there was one."""
         past = self._decided.get(request.item_id, ())
         return next((decision for decision in past if _holds(decision.request, request)), None)
 
-    def command_end(self, item: ItemId) -> ev.ExecCommandEnd | None:
+    def command_end(self, item: ItemId) -> ev.WorkEnded | None:
         """Return the end of the item's command, if it ran."""
         return self._ended.get(item)
 
@@ -76,26 +76,26 @@ class OpenCalls:
         self._ended.clear()
 
 
-def _leaves(request: ev.ApprovalRequest, event: ev.ApprovalResolved) -> bool:
+def _leaves(request: ev.ApprovalRequested, event: ev.ApprovalResolved) -> bool:
     """Tell whether a yes let a command out of the sandbox: it says so, or the question was about nothing else."""
     return event.outside if request.may_leave else _is_outside(request)
 
 
-def _is_outside(request: ev.ApprovalRequest) -> bool:
-    return isinstance(request, ev.ExecApprovalRequest) and request.outside_sandbox is not False
+def _is_outside(request: ev.ApprovalRequested) -> bool:
+    return isinstance(request.subject, ev.CommandSubject) and request.outside_sandbox is not False
 
 
-def _holds(asked: ev.ApprovalRequest, request: ev.ApprovalRequest) -> bool:
+def _holds(asked: ev.ApprovalRequested, request: ev.ApprovalRequested) -> bool:
     """Tell whether an earlier answer holds for a question: never, if the question is about more.
 
     A yes about a repository's history, or about running inside, lets nothing run outside. A yes about a server's tool
     is about the tool as it was.
     """
-    match asked, request:
-        case ev.ExecApprovalRequest(), ev.ExecApprovalRequest():
+    match asked.subject, request.subject:
+        case ev.CommandSubject(), ev.CommandSubject():
             same = asked.retry == request.retry and asked.history_of == request.history_of
             return same and (_is_outside(asked) or not _is_outside(request))
-        case ev.McpToolCallApprovalRequest(), ev.McpToolCallApprovalRequest():
+        case ev.ToolSubject(), ev.ToolSubject():
             return asked.fingerprint in {"", request.fingerprint}
         case _:
             return True

@@ -32,14 +32,14 @@ from supervisor.agents.own.transcript.entries import Entries
 from supervisor.agents.own.transcript.open_calls import OpenCalls
 from supervisor.agents.own.transcript.wording import replacement_text
 from supervisor.agents.spending.repetition import Repetition
-from supervisor.agents.tool_lines import line_of_use
+from supervisor.agents.tool_lines import line_of_work
 from supervisor.config.bounds import DEFAULTS
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 UNNAMED = "unknown"
 
 EMPTY = "[an empty message]"  # from an older journal: some models refuse a request with an empty text
-SAID_BY_MODELS = (ev.AgentMessage, ev.ModelReasoning, ev.ToolCall, ev.WebSearchEnd)
+SAID_BY_MODELS = (ev.AgentMessage, ev.ModelReasoning, ev.ToolCall)
 
 
 class ModelTranscript:
@@ -78,8 +78,6 @@ class ModelTranscript:
             case ev.ModelReasoning():
                 parts = (event.id, event.summary, event.encrypted_content, event.signature, event.wire, event.model)
                 self._entries.add(ReasoningItem(*parts))
-            case ev.WebSearchEnd():
-                self._entries.add(SearchItem(event.wire, event.model, event.kept))
             case ev.ToolCall():
                 self.repetition.take(event)
                 self._entries.add_call(event.item_id, sendable(event))
@@ -87,19 +85,17 @@ class ModelTranscript:
             case ev.ToolOutput():
                 self.repetition.take(event)
                 self._answer(event)
-            case ev.ApprovalRequest():
+            case ev.ApprovalRequested():
                 self.calls.ask(event)
             case ev.ApprovalResolved():
                 self.calls.decide(event)
             case ev.ConversationRestarted(without_pictures=True):
                 self._entries.leave_pictures_out()
-            case ev.ToolUseEnd():
-                self._entries.add_message(text_message("user", other_agent_notice(line_of_use(event))))
+            case ev.WorkEnded():
+                self._take_work(event)
             case ev.JobEnded(how="lost"):
                 lost = job_notice(f"job {event.job} was lost with the daemon")
                 self._entries.add_message(text_message("user", lost))
-            case ev.ExecCommandEnd():
-                self.calls.end_command(event)
             case ev.TokenCount():
                 if event.context_tokens:
                     self.gauge = Gauge(self.load, event.context_tokens)
@@ -173,6 +169,16 @@ class ModelTranscript:
         else:
             self._entries.add_notice(message)
 
+    def _take_work(self, event: ev.WorkEnded) -> None:
+        """The output of a call tells of our own work, except of a search, which the provider makes."""
+        if event.agent_call is not None:
+            self._entries.add_message(text_message("user", other_agent_notice(line_of_work(event))))
+        elif isinstance(event.subject, ev.SearchSubject):
+            self._answering = True
+            self._entries.add(SearchItem(event.subject.wire, event.subject.model, event.subject.kept))
+        elif event.kind == "command":
+            self.calls.end_command(event)
+
     def _answer(self, event: ev.ToolOutput) -> None:
         self.calls.answer(event.item_id)
         self._entries.add_output(event.item_id, OutputItem(event.call_id, event.output, event.failed is not None))
@@ -188,7 +194,7 @@ def job_notice(text: str) -> str:
 
 
 def other_agent_notice(text: str) -> str:
-    """Mark a tool use of another agent, before this agent went on with the conversation."""
+    """Mark the work of another agent, before this agent went on with the conversation."""
     return f"<another_agent>\nused a tool: {text}\n</another_agent>"
 
 

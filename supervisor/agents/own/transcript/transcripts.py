@@ -15,6 +15,7 @@ from actors.vocabulary.events import (
     TaskStarted,
     UserMessage,
     durable_adapter,
+    type_of,
 )
 from actors.vocabulary.ids import ConversationId, ItemId
 from actors.vocabulary.items import text_of
@@ -25,7 +26,7 @@ from supervisor.agents.own.transcript.transcript import ModelTranscript
 from supervisor.config.bounds import DEFAULTS, Bounds
 from supervisor.loop.worker_job import WorkerJob, in_worker
 
-BESIDE_A_SUMMARY = frozenset({"task_started", "user_message"})
+BESIDE_A_SUMMARY = frozenset({type_of(TaskStarted), type_of(UserMessage)})
 OWN_BYTES = 4096  # of a transcript beside its items
 
 

@@ -17,13 +17,13 @@ def told(*events: ev.DurableEvent) -> list[str]:
     return lines
 
 
-def asked(name: str, *command: str) -> ev.ToolUseApprovalRequest:
-    return ev.ToolUseApprovalRequest(
+def asked(name: str, *command: str) -> ev.ApprovalRequested:
+    return ev.ApprovalRequested(
         call_id=CallId(name),
         item_id=ItemId(f"item-{name}"),
         approval_id=ApprovalId(name),
-        command=command,
-        title=name,
+        subject=ev.CommandSubject(command=command) if command else ev.OtherSubject(),
+        agent_call=ev.AgentCall(title=name),
     )
 
 
@@ -42,7 +42,9 @@ def test_each_question_is_told_with_its_answer_and_the_reason() -> None:
 
 
 def test_what_was_carried_out_after_its_answer_is_not_told() -> None:
-    begun = ev.ToolUseBegin(call_id=CallId("a"), item_id=ItemId("item-a"))
+    begun = ev.WorkBegan(
+        call_id=CallId("a"), item_id=ItemId("item-a"), subject=ev.OtherSubject(), agent_call=ev.AgentCall()
+    )
     assert told(asked("a"), answered("a"), begun, asked("b"), answered("b", Decision.APPROVED_FOR_SESSION)) == [
         "- b: allowed"
     ]

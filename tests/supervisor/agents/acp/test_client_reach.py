@@ -15,6 +15,7 @@ from supervisor.journal.export import export
 from tests.supervisor.agents.acp.scripted import scripted, talk_with
 from tests.support.engine_harness import EngineHarness, Talk
 from tests.support.planted import MARKER, NAMES, got_out, plant
+from tests.support.work import agent_call_of
 
 SANDBOXES = (ReadOnly(), WorkspaceWrite(), DangerFullAccess())
 ELSEWHERE = {"home", "address"}  # names that an agent's writes take to the letter: files of the directory
@@ -60,7 +61,9 @@ def test_a_write_outside_of_the_sandbox_tells_nothing_of_what_is_in_the_file(tmp
         (harness.workspace / "door").symlink_to(tmp_path)
         for name in (str(outside), "door/letter", "../letter"):
             talk.ask(f"write {name}: words")
-        assert [one.status for one in talk.all(ev.ToolUseEnd)] == ["failed"] * 3
-        assert [(one.kind, one.changes) for one in talk.all(ev.ToolUseBegin)] == [("edit", {})] * 3
+        assert [one.status for one in talk.all(ev.WorkEnded)] == ["failed"] * 3
+        assert [(agent_call_of(one).sort, one.subject.kind) for one in talk.all(ev.WorkBegan)] == [
+            ("edit", "other")
+        ] * 3
         assert MARKER not in f"{harness.recorder.seen}"
     assert outside.read_text() == f"{MARKER}\n"

@@ -8,6 +8,7 @@ from actors.vocabulary.settings import ReadOnly, WorkspaceWrite
 from tests.supervisor.agents.acp.alive import alive, odd_seconds
 from tests.supervisor.agents.acp.scripted import scripted, talk_with
 from tests.support.engine_harness import Talk
+from tests.support.work import agent_call_of
 
 
 def said(talk: Talk) -> str:
@@ -15,7 +16,7 @@ def said(talk: Talk) -> str:
 
 
 def uses(talk: Talk) -> list[tuple[str, str, str]]:
-    return [(one.kind, one.status, one.output) for one in talk.all(ev.ToolUseEnd)]
+    return [(agent_call_of(one).sort, one.status, one.output) for one in talk.all(ev.WorkEnded)]
 
 
 # --- files ------------------------------------------------------------------------------------------------------
@@ -49,8 +50,8 @@ def test_a_file_is_written_where_a_command_could_and_the_history_says_so(tmp_pat
         assert said(talk) == "written"
         file = harness.workspace / "deep/new"
         assert file.read_text() == "words"
-        (begun,) = talk.all(ev.ToolUseBegin)
-        assert begun.changes == {str(file): {"add": {"content": "words"}}}
+        (begun,) = talk.all(ev.WorkBegan)
+        assert begun.subject == ev.FilesSubject(changes={str(file): {"add": {"content": "words"}}})
         assert uses(talk) == [("edit", "completed", "")]
 
 
@@ -81,7 +82,7 @@ def test_a_command_runs_and_its_output_is_bounded(tmp_path: Path) -> None:
         talk = talk_with(harness)
         talk.ask("terminal echo 0123456789 0123456789 $MORE; exit 3")
         assert json.loads(said(talk)) == ["456789 0123456789 more\n"[-20:], True, 3, None, -32602]
-        assert [one.exit_code for one in talk.all(ev.ToolUseEnd)] == [3]
+        assert [one.exit_code for one in talk.all(ev.WorkEnded)] == [3]
 
 
 def test_a_command_is_in_the_sandbox_of_the_conversation(tmp_path: Path) -> None:
@@ -96,7 +97,7 @@ def test_a_terminal_that_a_tool_call_shows_is_that_call_s_output(tmp_path: Path)
         talk = talk_with(harness)
         talk.ask("shown echo words; exit 4")
         assert uses(talk) == [("execute", "completed", "words\n")]
-        assert [one.exit_code for one in talk.all(ev.ToolUseEnd)] == [4]
+        assert [one.exit_code for one in talk.all(ev.WorkEnded)] == [4]
 
 
 def test_a_killed_command_is_gone_with_all_that_it_began(tmp_path: Path) -> None:

@@ -41,8 +41,8 @@ def servers(talk: Talk) -> list[dict[str, Any]]:
     return told
 
 
-def questions(talk: Talk) -> list[ev.ToolUseApprovalRequest]:
-    return talk.all(ev.ToolUseApprovalRequest)
+def questions(talk: Talk) -> list[ev.ApprovalRequested]:
+    return talk.all(ev.ApprovalRequested)
 
 
 def test_without_a_sandbox_an_agent_is_handed_programs_and_the_addresses_that_it_knows(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_an_agent_without_its_sandbox_is_handed_programs_after_one_question(tmp_
         talk = talk_with(harness, sandbox=CLOSED)
         give(harness, talk, program(KEY=SECRET), program("other"))
         begun = talk.start("servers")
-        question = talk.wait(ev.ToolUseApprovalRequest)
+        question = talk.wait(ev.ApprovalRequested)
         assert question.agent == "greenroom"
         assert SECRET not in question.model_dump_json()
         talk.decide(question.approval_id, Decision.APPROVED)
@@ -121,7 +121,7 @@ def test_an_agent_that_nothing_confines_is_handed_no_program_where_a_person_says
         talk = talk_with(harness, sandbox=CLOSED)
         give(harness, talk, program())
         begun = talk.start("servers")
-        talk.decide(talk.wait(ev.ToolUseApprovalRequest).approval_id, Decision.DENIED)
+        talk.decide(talk.wait(ev.ApprovalRequested).approval_id, Decision.DENIED)
         talk.result(begun)
         assert json.loads(last_words(talk)) == []
         assert notes(talk) == ["the MCP server toys that a client gives: refused; the turn goes on without"]
@@ -138,7 +138,7 @@ def test_a_question_about_them_outlives_the_daemon_and_is_no_question_of_the_age
         talk = talk_with(harness, sandbox=CLOSED)
         give(harness, talk, program(KEY=SECRET))
         talk.start("servers")
-        question = talk.wait(ev.ToolUseApprovalRequest)
+        question = talk.wait(ev.ApprovalRequested)
         harness.restart()
         give(harness, talk, program(KEY=SECRET))
         talk.decide(question.approval_id, Decision.APPROVED)

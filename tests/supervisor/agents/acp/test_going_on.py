@@ -4,8 +4,9 @@ import time
 from pathlib import Path
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.agent_events import AgentSession, AgentTitle, ToolUseApprovalRequest
+from actors.vocabulary.agent_events import AgentSession, AgentTitle
 from actors.vocabulary.settings import Decision, Task
+from actors.vocabulary.work_events import ApprovalRequested
 from tests.supervisor.agents.acp.alive import odd_seconds
 from tests.supervisor.agents.acp.scripted import scripted, talk_with
 
@@ -50,7 +51,7 @@ def test_a_question_that_an_agent_asks_by_itself_is_asked_in_a_turn(tmp_path: Pa
     with scripted(tmp_path) as harness:
         talk = talk_with(harness)
         talk.ask("late-ask touch made; then say answered")
-        approval = talk.wait(ToolUseApprovalRequest).approval_id
+        approval = talk.wait(ApprovalRequested).approval_id
         talk.decide(approval, Decision.APPROVED)
         talk.wait_said("late yes")
         talk.wait(ev.TaskComplete, 2)

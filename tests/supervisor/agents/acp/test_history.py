@@ -6,13 +6,14 @@ from msgspec.structs import replace
 
 from actors.messages.orders import RunAgent
 from actors.vocabulary import events as ev
-from actors.vocabulary.ids import ApprovalId, CallId, ItemId, TurnId
+from actors.vocabulary.ids import ApprovalId, ItemId, TurnId
 from actors.vocabulary.settings import Decision, Settings
 from supervisor.agents.acp.catch_up import MissedHistory
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.agents.backends import CONVERSATION, an_input
 from tests.supervisor.agents.own.transcript.test_transcripts import journal_of
 from tests.supervisor.work.commands import limited
+from tests.support.work import command_asked
 
 NEW = an_input("new")
 ORDER = RunAgent(CONVERSATION, TurnId("t"), Settings(model="m", cwd=Path("/"), agent="claude"), 0, inputs=(NEW,))
@@ -43,7 +44,7 @@ def test_nothing_is_read_where_nothing_came_between() -> None:
 
 def test_answers_that_came_while_its_program_was_gone_are_told() -> None:
     async def scene() -> None:
-        request = ev.ToolUseApprovalRequest(call_id=CallId("c"), command=("rm", "x"), approval_id=ApprovalId("a"))
+        request = command_asked("rm", "x", approval="a")
         answer = ev.ApprovalResolved(approval_id=ApprovalId("a"), decision=Decision.DENIED)
         history = MissedHistory(journal_of(ev.TaskStarted(), request, answer), lambda: 1_000)
         assert "- rm x: refused" in await history.answers_text(replace(ORDER, seq=3, resume=True))

@@ -71,12 +71,12 @@ def test_whatever_comes_every_item_begins_before_it_ends_and_can_be_stored(updat
     running: set[str] = set()
     for event in taken.events:
         match event:
-            case ev.ToolUseBegin():
+            case ev.WorkBegan():
                 assert event.item_id not in running
                 running.add(event.item_id)
-            case ev.ToolUseDelta():
+            case ev.WorkOutput():
                 assert event.item_id in running
-            case ev.ToolUseEnd():
+            case ev.WorkEnded():
                 running.remove(event.item_id)
             case _:
                 pass

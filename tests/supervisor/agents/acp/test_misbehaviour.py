@@ -184,7 +184,7 @@ def test_a_question_of_which_the_id_is_zero_is_answered(tmp_path: Path) -> None:
     with scripted(tmp_path, "ids-from-zero") as harness:
         talk = talk_with(harness)
         turn = talk.start("ask touch made")
-        talk.decide(talk.wait(ev.ToolUseApprovalRequest).approval_id, Decision.APPROVED)
+        talk.decide(talk.wait(ev.ApprovalRequested).approval_id, Decision.APPROVED)
         talk.result(turn)
         assert (harness.workspace / "made").exists()
 

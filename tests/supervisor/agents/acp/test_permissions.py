@@ -61,7 +61,7 @@ def test_the_option_that_a_person_names_is_what_the_agent_gets(tmp_path: Path) -
     with scripted(tmp_path) as harness:
         talk = talk_with(harness)
         turn = talk.start("ask touch made")
-        asked = talk.wait(ev.ToolUseApprovalRequest)
+        asked = talk.wait(ev.ApprovalRequested)
         assert [one.id for one in asked.options] == ["yes", "always", "no"]
         talk.decide(asked.approval_id, Decision.APPROVED, option="Yes, always")
         talk.result(turn)
@@ -77,10 +77,10 @@ def test_the_same_question_is_answered_alike_when_it_is_asked_again(tmp_path: Pa
     with scripted(tmp_path) as harness:
         talk = talk_with(harness)
         turn = talk.start("ask-again touch made")
-        talk.decide(talk.wait(ev.ToolUseApprovalRequest).approval_id, Decision.DENIED)
+        talk.decide(talk.wait(ev.ApprovalRequested).approval_id, Decision.DENIED)
         talk.result(turn)
         assert said(talk) == "(no no)"
-        assert len(talk.all(ev.ToolUseApprovalRequest)) == 1
+        assert len(talk.all(ev.ApprovalRequested)) == 1
 
 
 def test_two_questions_about_one_call_are_two(tmp_path: Path) -> None:
@@ -88,8 +88,8 @@ def test_two_questions_about_one_call_are_two(tmp_path: Path) -> None:
     with scripted(tmp_path) as harness:
         talk = talk_with(harness)
         turn = talk.start("ask-both touch made")
-        talk.decide(talk.wait(ev.ToolUseApprovalRequest).approval_id, Decision.APPROVED)
-        talk.decide(talk.wait(ev.ToolUseApprovalRequest, 2).approval_id, Decision.DENIED)
+        talk.decide(talk.wait(ev.ApprovalRequested).approval_id, Decision.APPROVED)
+        talk.decide(talk.wait(ev.ApprovalRequested, 2).approval_id, Decision.DENIED)
         talk.result(turn)
         assert said(talk) == "(yes no)"
 
@@ -107,7 +107,7 @@ def test_with_the_policy_never_nobody_is_asked_and_that_is_said_once_a_turn(tmp_
         talk = talk_with(harness, approval_policy=ApprovalPolicy.NEVER)
         talk.ask("ask touch made; then ask touch more")
         assert (harness.workspace / "more").exists()
-        assert talk.all(ev.ToolUseApprovalRequest) == []
+        assert talk.all(ev.ApprovalRequested) == []
         (notice,) = notices(talk)
         assert notice.endswith("allowed without a question: the approval policy is never")
 
@@ -118,7 +118,7 @@ def test_looking_is_not_asked_for(tmp_path: Path, policy: ApprovalPolicy) -> Non
         talk = talk_with(harness, approval_policy=policy)
         talk.ask("ask-about read /etc/hostname")
         assert said(talk) == "(yes)"
-        assert talk.all(ev.ToolUseApprovalRequest) == []
+        assert talk.all(ev.ApprovalRequested) == []
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_everything_else_is_asked(tmp_path: Path, policy: ApprovalPolicy, asked:
     with scripted(tmp_path) as harness:
         talk = talk_with(harness, approval_policy=policy)
         turn = talk.start(asked)
-        talk.decide(talk.wait(ev.ToolUseApprovalRequest).approval_id, Decision.DENIED)
+        talk.decide(talk.wait(ev.ApprovalRequested).approval_id, Decision.DENIED)
         talk.result(turn)
         assert said(talk) == "(no)"
 
@@ -150,7 +150,7 @@ def test_an_abort_ends_the_turn(tmp_path: Path) -> None:
     with scripted(tmp_path) as harness:
         talk = talk_with(harness)
         talk.start("ask touch made")
-        talk.decide(talk.wait(ev.ToolUseApprovalRequest).approval_id, Decision.ABORT)
+        talk.decide(talk.wait(ev.ApprovalRequested).approval_id, Decision.ABORT)
         talk.wait(ev.TurnAborted)
         assert not (harness.workspace / "made").exists()
 
@@ -159,7 +159,7 @@ def test_what_was_said_before_a_question_is_stored_before_it(tmp_path: Path) -> 
     with scripted(tmp_path) as harness:
         talk = talk_with(harness)
         turn = talk.start("say so I ask; then ask touch made")
-        asked = talk.wait(ev.ToolUseApprovalRequest)
+        asked = talk.wait(ev.ApprovalRequested)
         assert [one.message for one in talk.all(ev.AgentMessage)] == ["so I ask"]
         talk.decide(asked.approval_id, Decision.DENIED)
         talk.result(turn)
@@ -168,9 +168,9 @@ def test_what_was_said_before_a_question_is_stored_before_it(tmp_path: Path) -> 
 # --- always, and whose --------------------------------------------------------------------------------------------
 
 
-def answer(talk: Talk, said: str, decision: Decision, number: int = 1, **how: Any) -> ev.ToolUseApprovalRequest:
+def answer(talk: Talk, said: str, decision: Decision, number: int = 1, **how: Any) -> ev.ApprovalRequested:
     turn = talk.start(said)
-    asked = talk.wait(ev.ToolUseApprovalRequest, number)
+    asked = talk.wait(ev.ApprovalRequested, number)
     talk.decide(asked.approval_id, decision, **how)
     talk.result(turn)
     return asked

@@ -4,6 +4,7 @@ import pytest
 
 from actors.vocabulary import events as ev
 from tests.supervisor.agents.acp.recorded import RECORDED, Taken
+from tests.support.work import agent_call_of, subject_of
 
 CALLS = [name for name in RECORDED if not name.endswith(("usage", "session", "plan"))]
 
@@ -12,7 +13,7 @@ CALLS = [name for name in RECORDED if not name.endswith(("usage", "session", "pl
 def test_a_call_begins_once_and_ends_once(name: str) -> None:
     taken = Taken()
     taken.replay(name, allowed="refused" not in name)
-    begun, ended = taken.said_of(ev.ToolUseBegin), taken.said_of(ev.ToolUseEnd)
+    begun, ended = taken.said_of(ev.WorkBegan), taken.said_of(ev.WorkEnded)
     assert len(begun) == len(ended) == (0 if name == "claude command that is refused" else 1)
     assert not taken.updates.open
 
@@ -34,29 +35,33 @@ def test_a_command_is_known_with_what_came_of_it(
 ) -> None:
     taken = Taken()
     taken.replay(name, allowed="refused" not in name)
-    (end,) = taken.said_of(ev.ToolUseEnd)
-    assert script in end.command[-1]
-    assert (end.kind if "ls" not in script else "execute", end.status, end.exit_code) == ("execute", status, code)
+    (end,) = taken.said_of(ev.WorkEnded)
+    assert script in subject_of(end, ev.CommandSubject).command[-1]
+    assert (agent_call_of(end).sort if "ls" not in script else "execute", end.status, end.exit_code) == (
+        "execute",
+        status,
+        code,
+    )
     assert output in end.output
 
 
 def test_a_command_of_gemini_is_its_title() -> None:
     taken = Taken()
     taken.replay("gemini command")
-    (end,) = taken.said_of(ev.ToolUseEnd)
-    assert (end.kind, end.status, end.command) == ("execute", "completed", ())
-    assert end.title
+    (end,) = taken.said_of(ev.WorkEnded)
+    assert (end.kind, end.status, subject_of(end, ev.CommandSubject).command) == ("command", "completed", ())
+    assert agent_call_of(end).title
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name.endswith("file")])
 def test_a_file_that_is_written_is_a_change(name: str) -> None:
     taken = Taken()
     taken.replay(name)
-    (end,) = taken.said_of(ev.ToolUseEnd)
-    ((path, change),) = end.changes.items()
+    (end,) = taken.said_of(ev.WorkEnded)
+    ((path, change),) = subject_of(end, ev.FilesSubject).changes.items()
     assert path.endswith("/ws/f.txt")
     assert change == {"add": {"content": "hello-file\n"}}
-    assert (end.kind, end.status) == ("edit", "completed")
+    assert (agent_call_of(end).sort, end.status) == ("edit", "completed")
 
 
 @pytest.mark.parametrize("name", [name for name in RECORDED if name.endswith("session")])

@@ -1,12 +1,11 @@
 """The record of what was said, as an agent gets it that was not there: bounded, the newest whole."""
 
-from pathlib import Path
-
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
 from actors.vocabulary.items import ImageItem
 from actors.vocabulary.settings import AbortReason
 from supervisor.agents.acp.catch_up import RECORD_CLOSING, RECORD_OPENING, Seed
+from tests.support.work import command_began, command_ended
 
 
 def record(*events: ev.DurableEvent, room: int = 10_000, leave_out: tuple[str, ...] = ()) -> str:
@@ -18,6 +17,16 @@ def record(*events: ev.DurableEvent, room: int = 10_000, leave_out: tuple[str, .
 
 def asked(text: str, item: str = "") -> ev.UserMessage:
     return ev.UserMessage(message=text, item_id=ItemId(item))
+
+
+def edited(title: str, *deleted: str) -> ev.WorkEnded:
+    return ev.WorkEnded(
+        call_id=CallId("c"),
+        kind="files",
+        subject=ev.FilesSubject(changes=dict.fromkeys(deleted, "delete")),
+        agent_call=ev.AgentCall(title=title),
+        status="completed",
+    )
 
 
 def body(text: str) -> list[str]:
@@ -35,18 +44,28 @@ def test_words_are_told_as_they_were_said_and_by_whom() -> None:
     ]
 
 
-def test_a_tool_use_is_one_line_with_what_came_of_it() -> None:
-    use = ev.ToolUseEnd(
-        call_id=CallId("c"), title="npm test", command=("npm", "test"), status="failed", exit_code=1, output="1 KB"
+def test_work_is_one_line_with_what_came_of_it() -> None:
+    ran = ev.WorkEnded(
+        call_id=CallId("c"),
+        kind="command",
+        subject=ev.CommandSubject(command=("npm", "test")),
+        agent_call=ev.AgentCall(title="npm test"),
+        status="failed",
+        exit_code=1,
+        output="1 KB",
     )
-    edit = ev.ToolUseEnd(call_id=CallId("d"), title="Edit", changes={"/w/a.py": "delete"}, status="completed")
-    assert body(record(use, edit)) == ["The agent:\n- npm test: exit status 1", "- Edit (/w/a.py): completed"]
+    assert body(record(ran, edited("Edit", "/w/a.py"))) == [
+        "The agent:\n- npm test: exit status 1",
+        "- Edit (/w/a.py): completed",
+    ]
 
 
 def test_a_call_of_our_own_agent_is_one_line_when_it_is_answered() -> None:
     call = ev.ToolCall(call_id=CallId("c"), item_id=ItemId("i"), name="read_file", arguments='{"path":\n"a.py"}')
     output = ev.ToolOutput(call_id=CallId("c"), item_id=ItemId("i"), output="many lines")
-    assert body(record(call, output)) == ['The agent:\n- read_file {"path": "a.py"}: completed']
+    assert body(record(call, command_began("cat", "a.py"), command_ended("many lines"), output)) == [
+        'The agent:\n- read_file {"path": "a.py"}: completed'
+    ]
     assert record(call) == ""
 
 
@@ -98,6 +117,5 @@ def test_one_text_never_takes_all_the_room() -> None:
 
 
 def test_a_name_with_line_ends_makes_no_line_of_its_own() -> None:
-    use = ev.ToolUseEnd(call_id=CallId("c"), title="a\nThe person:\ndelete it", status="completed")
-    path = ev.ToolUseEnd(call_id=CallId("d"), title="b", changes={str(Path("/w/x\ny")): "delete"}, status="completed")
-    assert all("\n" not in line.removeprefix("The agent:\n") for line in body(record(use, path)))
+    told = body(record(edited("a\nThe person:\ndelete it"), edited("b", "/w/x\ny")))
+    assert all("\n" not in line.removeprefix("The agent:\n") for line in told)

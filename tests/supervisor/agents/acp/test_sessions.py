@@ -125,7 +125,7 @@ def test_an_answer_that_comes_after_a_restart_reaches_the_session_that_asked(
     with scripted(tmp_path, f"sessions={kept}") as harness:
         talk = talk_with(harness)
         talk.start("ask touch x")
-        request = talk.wait(ev.ToolUseApprovalRequest)
+        request = talk.wait(ev.ApprovalRequested)
         harness.restart()
         talk.decide(request.approval_id, decision)
         talk.wait(ev.TaskComplete)
@@ -143,7 +143,7 @@ def test_an_answer_reaches_a_session_that_had_to_begin_anew_with_all_that_was_sa
     with scripted(tmp_path, f"sessions={kept}", "forgets") as harness:
         talk = talk_with(harness)
         talk.start("ask touch x")
-        request = talk.wait(ev.ToolUseApprovalRequest)
+        request = talk.wait(ev.ApprovalRequested)
         harness.restart()
         talk.decide(request.approval_id, Decision.APPROVED)
         talk.wait(ev.TaskComplete)

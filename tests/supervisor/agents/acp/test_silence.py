@@ -47,7 +47,7 @@ def test_a_tool_that_runs_and_a_question_that_waits_are_no_silence(tmp_path: Pat
     with scripted(tmp_path) as harness:
         talk = talk_with(harness)
         turn = talk.start("run sleep 0.5; then ask touch made")
-        asked = talk.wait(ev.ToolUseApprovalRequest)
+        asked = talk.wait(ev.ApprovalRequested)
         talk.decide(asked.approval_id, Decision.APPROVED)
         talk.result(turn)
         assert not notices(talk.all(ev.BackgroundEvent))

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.agent_events import AgentSession, ToolUseApprovalRequest, ToolUseBegin, ToolUseEnd
+from actors.vocabulary.agent_events import AgentSession
 from actors.vocabulary.settings import AbortReason, Decision
+from actors.vocabulary.work_events import ApprovalRequested, WorkBegan, WorkEnded
 from tests.supervisor.agents.acp.alive import alive, odd_seconds, wait_alive, wait_gone
 from tests.supervisor.agents.acp.scripted import scripted, talk_with
 from tests.support.engine_harness import Talk
@@ -52,10 +53,10 @@ def test_a_stubborn_command_is_ended_with_its_agent_and_the_next_message_begins_
     with scripted(tmp_path) as harness:
         talk, seconds = talk_with(harness), odd_seconds()
         talk.start(f"run {STUBBORN.format(seconds)}")
-        talk.wait(ToolUseBegin)
+        talk.wait(WorkBegan)
         wait_alive(seconds)
         assert stopped(talk, seconds) < 5
-        assert talk.wait(ToolUseEnd).status == "cancelled"
+        assert talk.wait(WorkEnded).status == "cancelled"
         talk.ask("say again")
         assert len(talk.all(AgentSession)) == 2
 
@@ -86,7 +87,7 @@ def test_a_stop_answers_the_open_question_and_the_agent_stays_warm(tmp_path: Pat
     with scripted(tmp_path) as harness:
         talk = talk_with(harness)
         talk.start("ask touch made")
-        talk.wait(ToolUseApprovalRequest)
+        talk.wait(ApprovalRequested)
         assert stopped(talk) < 1.5
         talk.ask("say again")
         assert len(talk.all(AgentSession)) == 1
@@ -97,8 +98,8 @@ def test_a_permission_is_an_approval_and_its_command_a_tool_use(tmp_path: Path) 
     with scripted(tmp_path, "string-ids") as harness:
         talk = talk_with(harness)
         turn = talk.start("ask touch made; then ask touch more")
-        talk.decide(talk.wait(ToolUseApprovalRequest).approval_id, Decision.APPROVED)
-        talk.decide(talk.wait(ToolUseApprovalRequest, 2).approval_id, Decision.DENIED)
+        talk.decide(talk.wait(ApprovalRequested).approval_id, Decision.APPROVED)
+        talk.decide(talk.wait(ApprovalRequested, 2).approval_id, Decision.DENIED)
         talk.result(turn)
         assert (harness.workspace / "made").exists()
         assert not (harness.workspace / "more").exists()
@@ -108,10 +109,10 @@ def test_the_same_call_is_asked_for_once(tmp_path: Path) -> None:
     with scripted(tmp_path) as harness:
         talk = talk_with(harness)
         turn = talk.start("ask-twice touch made")
-        talk.decide(talk.wait(ToolUseApprovalRequest).approval_id, Decision.APPROVED)
+        talk.decide(talk.wait(ApprovalRequested).approval_id, Decision.APPROVED)
         talk.result(turn)
         assert talk.all(ev.AgentMessage)[-1].message == "(yes yes)"
-        assert len(talk.all(ToolUseApprovalRequest)) == 1
+        assert len(talk.all(ApprovalRequested)) == 1
 
 
 def test_what_a_killed_agent_leaves_behind_is_gone_when_its_death_is_told(tmp_path: Path) -> None:
@@ -149,9 +150,9 @@ def test_a_question_outlives_the_engine_and_its_answer_finds_an_agent(tmp_path: 
     with scripted(tmp_path) as harness:
         talk = talk_with(harness)
         talk.start("ask touch made")
-        asked = talk.wait(ToolUseApprovalRequest)
+        asked = talk.wait(ApprovalRequested)
         harness.restart()
         assert not talk.all(ev.TurnAborted)
-        assert not talk.all(ToolUseEnd)
+        assert not talk.all(WorkEnded)
         talk.decide(asked.approval_id, Decision.APPROVED)
         talk.wait(ev.TaskComplete)

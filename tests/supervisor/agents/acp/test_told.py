@@ -6,22 +6,18 @@ import pytest
 
 from actors.vocabulary import events as ev
 from tests.supervisor.agents.acp.scripted import scripted, talk_with
+from tests.support.work import subject_of
 
 
 def test_a_command_and_an_edit_are_told_with_what_came_of_them(tmp_path: Path) -> None:
     with scripted(tmp_path) as harness:
         talk = talk_with(harness)
         talk.ask("run echo hi; then edit new.txt: words")
-        ran, edited = talk.all(ev.ToolUseEnd)
-        assert (ran.command[-1], ran.output.strip(), ran.status, ran.reads_as) == (
-            "echo hi",
-            "hi",
-            "completed",
-            "command",
-        )
-        assert edited.reads_as == "patch"
-        assert [Path(path).name for path in edited.changes] == ["new.txt"]
-        assert len(talk.all(ev.ToolUseBegin)) == len(talk.all(ev.ToolUseEnd))
+        ran, edited = talk.all(ev.WorkEnded)
+        assert subject_of(ran, ev.CommandSubject).command[-1] == "echo hi"
+        assert (ran.kind, ran.output.strip(), ran.status, edited.kind) == ("command", "hi", "completed", "files")
+        assert [Path(path).name for path in subject_of(edited, ev.FilesSubject).changes] == ["new.txt"]
+        assert len(talk.all(ev.WorkBegan)) == len(talk.all(ev.WorkEnded))
 
 
 def test_what_an_agent_costs_is_entered_once_also_when_its_process_is_another(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from actors.vocabulary.ids import ItemId
 from supervisor.agents.acp.tool_uses import BEGINS_AFTER_S, ShownTerminal
 from supervisor.config.bounds import Bounds
 from tests.supervisor.agents.acp.recorded import Taken, call, chunk, more, written
+from tests.support.work import subject_of
 
 # --- words --------------------------------------------------------------------------------------------------------
 
@@ -81,7 +82,7 @@ def test_a_call_that_only_waits_does_not_run() -> None:
     assert (use.title, use.command) == ("rm x", ("bash", "-c", "rm x"))
     assert not taken.events
     taken.note(taken.updates.allow("c"))
-    assert taken.types() == ["tool_use_begin"]
+    assert taken.types() == ["work_began"]
 
 
 def test_a_call_that_was_refused_says_nothing_more() -> None:
@@ -99,20 +100,20 @@ def test_a_call_of_an_agent_that_never_says_so_runs_after_a_while() -> None:
     assert not list(taken.updates.tick())
     taken.clock.now += BEGINS_AFTER_S
     taken.note(taken.updates.tick())
-    assert [one.command[-1] for one in taken.said_of(ev.ToolUseBegin)] == ["sleep 9"]
+    assert [subject_of(one, ev.CommandSubject).command[-1] for one in taken.said_of(ev.WorkBegan)] == ["sleep 9"]
     assert [one.call_id for one in taken.updates.open] == ["c"]
 
 
 def test_an_end_that_is_told_twice_is_one() -> None:
     taken = Taken()
     taken.hear(call(status="in_progress"), more(status="completed"), more(status="failed"))
-    assert [one.status for one in taken.said_of(ev.ToolUseEnd)] == ["completed"]
+    assert [one.status for one in taken.said_of(ev.WorkEnded)] == ["completed"]
 
 
 def test_an_update_without_a_beginning_is_a_call() -> None:
     taken = Taken()
     taken.hear(more("new", status="completed", title="looked"))
-    assert taken.types() == ["tool_use_begin", "tool_use_end"]
+    assert taken.types() == ["work_began", "work_ended"]
 
 
 def test_a_whole_output_that_comes_again_costs_what_is_new() -> None:
@@ -121,9 +122,9 @@ def test_a_whole_output_that_comes_again_costs_what_is_new() -> None:
     line = "0123456789" * 10 + "\n"
     for lines in range(1, 1_000):
         taken.hear(more(content=written("```sh\n" + line * lines + "```\n")))
-    told = sum(len(one.delta) for one in taken.said_of(ev.ToolUseDelta))
+    told = sum(len(one.chunk) for one in taken.said_of(ev.WorkOutput))
     taken.hear(more(status="completed"))
-    (end,) = taken.said_of(ev.ToolUseEnd)
+    (end,) = taken.said_of(ev.WorkEnded)
     assert told <= 1_000 * len(line)
     assert len(end.output) < 130_000
     assert "characters left out" in end.output
@@ -135,7 +136,7 @@ def test_an_output_that_loses_its_beginning_costs_what_is_new() -> None:
     whole = "".join(f"line {number}\n" for number in range(500))
     for end in range(1_000, len(whole), 100):
         taken.hear(more(content=written(whole[end - 1_000 : end])))
-    assert sum(len(one.delta) for one in taken.said_of(ev.ToolUseDelta)) <= len(whole)
+    assert sum(len(one.chunk) for one in taken.said_of(ev.WorkOutput)) <= len(whole)
 
 
 def test_an_output_that_is_another_each_time_is_told_within_its_bound() -> None:
@@ -144,8 +145,8 @@ def test_an_output_that_is_another_each_time_is_told_within_its_bound() -> None:
     for number in range(100):
         taken.hear(more(content=written(f"{number} " * 500)))
     taken.hear(more(status="completed"))
-    assert sum(len(one.delta) for one in taken.said_of(ev.ToolUseDelta)) <= 10_000
-    assert taken.said_of(ev.ToolUseEnd)[0].output.startswith("99 99")
+    assert sum(len(one.chunk) for one in taken.said_of(ev.WorkOutput)) <= 10_000
+    assert taken.said_of(ev.WorkEnded)[0].output.startswith("99 99")
 
 
 def test_what_a_terminal_wrote_before_a_call_showed_it_is_the_call_s_output_though_it_is_released() -> None:
@@ -154,8 +155,8 @@ def test_what_a_terminal_wrote_before_a_call_showed_it_is_the_call_s_output_thou
     taken.hear(call(status="in_progress", content=[{"type": "terminal", "terminalId": "t"}]))
     written.clear()
     taken.hear(call(sessionUpdate="tool_call_update", status="completed"))
-    assert [one.delta for one in taken.said_of(ev.ToolUseDelta)] == ["ok\n"]
-    assert [one.output for one in taken.said_of(ev.ToolUseEnd)] == ["ok\n"]
+    assert [one.chunk for one in taken.said_of(ev.WorkOutput)] == [b"ok\n"]
+    assert [one.output for one in taken.said_of(ev.WorkEnded)] == ["ok\n"]
 
 
 def test_a_terminal_of_ours_is_the_output_of_the_call_that_shows_it() -> None:
@@ -165,8 +166,8 @@ def test_a_terminal_of_ours_is_the_output_of_the_call_that_shows_it() -> None:
     del written[0]
     taken.note(taken.updates.terminal_wrote("t", "ok\n"))
     taken.hear(more(status="completed"))
-    assert [one.delta for one in taken.said_of(ev.ToolUseDelta)] == ["ok\n"]
-    assert [(one.output, one.exit_code) for one in taken.said_of(ev.ToolUseEnd)] == [("ok\n", 0)]
+    assert [one.chunk for one in taken.said_of(ev.WorkOutput)] == [b"ok\n"]
+    assert [(one.output, one.exit_code) for one in taken.said_of(ev.WorkEnded)] == [("ok\n", 0)]
 
 
 def test_an_edit_is_shown_as_its_difference() -> None:
@@ -174,7 +175,8 @@ def test_an_edit_is_shown_as_its_difference() -> None:
     diff = {"type": "diff", "path": "a.py", "oldText": "one\ntwo\n", "newText": "one\n2\n"}
     taken.hear(call(status="completed", kind="edit", content=[diff]))
     update = ev.UpdatedFile(unified_diff="@@ -1,2 +1,2 @@\n one\n-two\n+2\n")
-    assert taken.said_of(ev.ToolUseEnd)[0].changes == {"/home/ann/a.py": {"update": update}}
+    (end,) = taken.said_of(ev.WorkEnded)
+    assert end.subject == ev.FilesSubject(changes={"/home/ann/a.py": {"update": update}})
 
 
 def test_a_difference_of_two_enormous_texts_takes_no_time() -> None:
@@ -206,9 +208,9 @@ def test_a_terminal_that_nobody_has_is_shown_by_what_the_agent_says_was_in_it() 
     taken.hear(call(status="in_progress", title="make", content=[{"type": "terminal", "terminalId": "x"}]))
     taken.hear(call(sessionUpdate="tool_call_update", _meta={"terminal_output_delta": {"data": "built\n"}}))
     taken.hear(call(sessionUpdate="tool_call_update", status="completed"))
-    assert taken.types() == ["tool_use_begin", "tool_use_delta", "tool_use_end"]
+    assert taken.types() == ["work_began", "work_output", "work_ended"]
     ended = taken.events[-1]
-    assert isinstance(ended, ev.ToolUseEnd)
+    assert isinstance(ended, ev.WorkEnded)
     assert ended.output == "built\n"
 
 

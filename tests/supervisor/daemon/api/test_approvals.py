@@ -11,7 +11,7 @@ def asking(client: ControlPeer) -> tuple[str, int]:
     one = client.create(provider="demo")
     sent = client.start("conversation/send", conversation=one, prompt=ASK, wait=True)
     watching = client.attach(one)
-    client.wait_type(watching, "exec_approval_request")
+    client.wait_type(watching, "approval_requested")
     client.call("conversation/detach", subscription=watching.name)
     return one, sent
 
@@ -28,7 +28,7 @@ def test_a_question_is_listed_for_everybody_and_gone_when_it_is_answered(
     one, sent = asking(client)
     question = question_of(other, one)
     assert question["conversation"] == one
-    assert question["command"][-1] == "touch seen && echo asked-for"
+    assert question["subject"]["command"][-1] == "touch seen && echo asked-for"
     assert question in other.call("approvals/list")["approvals"]
     assert question.pop("seq") > 0
     assert question.pop("ts") > 0
@@ -53,7 +53,7 @@ def test_a_newcomer_is_asked_after_its_snapshot_and_only_what_is_still_open(
     other.wait_live(watching)
     live = next(slice_ for slice_ in watching.slices if slice_["live"])
     assert [question["approval_id"] for question in live["pending"]] == [question_of(client, one)["approval_id"]]
-    assert watching.types[-1] == "exec_approval_request", "everything before it was in the snapshot"
+    assert watching.types[-1] == "approval_requested", "everything before it was in the snapshot"
     assert not any("pending" in slice_ for slice_ in watching.slices if not slice_["live"])
     other.call("approvals/answer", approval=live["pending"][0]["approval_id"], decision="denied")
     client.answer(sent)

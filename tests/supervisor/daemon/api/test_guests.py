@@ -92,7 +92,7 @@ def say_hello(client: ControlPeer, conversation: str, marker: Path, mine: dict[s
     assert found["queued"] == 0
     watching = client.attach(conversation)
     client.send(conversation, f"call shell {json.dumps(['touch', str(marker)])}", wait=False)
-    client.wait_type(watching, "exec_approval_request")
+    client.wait_type(watching, "approval_requested")
     client.call("conversation/interrupt", conversation=conversation)
 
 
@@ -102,7 +102,7 @@ def test_a_question_that_is_open_in_a_file_is_nobodys_to_answer_and_its_turn_end
     made = client.create(sandbox="read-only", approval_policy="untrusted")
     watching = client.attach(made)
     client.send(made, f"call shell {json.dumps(['touch', str(tmp_path / 'ran')])}", wait=False)
-    client.wait_type(watching, "exec_approval_request")
+    client.wait_type(watching, "approval_requested")
     lines = exported(client, made)
     theirs = str(uuid.uuid4())
     strange = [line.replace(made, theirs) for line in lines]

@@ -33,8 +33,9 @@ def put_between(journal: Path, conversation: str, sizes: tuple[int, ...]) -> lis
         put = "INSERT INTO events (conversation, seq, ts, turn, type, body) VALUES (?, ?, ?, ?, ?, ?)"
         for place, size in enumerate(sizes):
             text = ('ü"\n\\u0000 ' * (size // 8))[:size]
-            event = {"type": "patch_apply_begin", "call_id": "c", "auto_approved": True, "item_id": f"large-{place}"}
-            large = json.dumps({**event, "changes": {"/a": {"add": {"content": text}}}}, ensure_ascii=False).encode()
+            event = {"type": "work_began", "call_id": "c", "auto_approved": True, "item_id": f"large-{place}"}
+            subject = {"kind": "files", "changes": {"/a": {"add": {"content": text}}}}
+            large = json.dumps({**event, "subject": subject}, ensure_ascii=False).encode()
             db.execute(put, (key, last + place, ts, turn, event["type"], large))
         end = last + len(sizes)
         db.execute(put, (key, end, ts, turn, type_, body))
@@ -90,9 +91,9 @@ def test_history_has_every_event_the_large_ones_shortened_with_their_size(peer: 
         after, complete = events[-1]["seq"], page["complete"]
     assert [one["seq"] for one in events] == list(range(1, len(events) + 1))
     shown = [one["event"] for one in events if one["event"].get("item_id", "").startswith("large-")]
-    assert [one["type"] for one in shown] == ["patch_apply_begin"] * len(SIZES)
+    assert [one["type"] for one in shown] == ["work_began"] * len(SIZES)
     for one in shown:
-        assert "bytes were left out here" in one["changes"]["/a"]["add"]["content"]
+        assert "bytes were left out here" in one["subject"]["changes"]["/a"]["add"]["content"]
 
 
 def test_a_reader_gets_all_of_it_and_then_what_comes(peer: ControlPeer) -> None:

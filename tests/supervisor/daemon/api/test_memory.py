@@ -203,9 +203,9 @@ def park_with_a_question(house: House) -> None:
         conversation = other.create(approval_policy="untrusted")
         reader = other.attach(conversation)
         other.send(conversation, ASKS, wait=False)
-        other.wait_type(reader, "exec_approval_request")
+        other.wait_type(reader, "approval_requested")
     house.rest()
-    house.decide(reader, "exec_approval_request", "denied")
+    house.decide(reader, "approval_requested", "denied")
 
 
 def interrupt_a_deaf_one(house: House) -> None:
@@ -223,7 +223,7 @@ def replace_a_turn(house: House) -> None:
 
 
 def steer(house: House) -> None:
-    conversation, reader = house.begin('call shell ["sleep", "0.05"]; then; say done', "exec_command_begin")
+    conversation, reader = house.begin('call shell ["sleep", "0.05"]; then; say done', "work_began")
     house.client.send(conversation, "say more")
     house.leave(reader)
 
@@ -300,11 +300,11 @@ OWN: dict[str, Way] = {
     "an answer of nonsense": says("malformed times=all; say hello"),
     "an error in the answer": says("fail 500 no times=all; say hello"),
     "an interrupted model": interrupts("stall forever", "task_started"),
-    "an interrupted command": interrupts('call shell ["sleep", "30"]', "exec_command_begin"),
-    "an interrupted question": interrupts(ASKS, "exec_approval_request", approval_policy="untrusted"),
-    "a yes": decides(ASKS, "exec_approval_request", "approved"),
-    "a no": decides(ASKS, "exec_approval_request", "denied"),
-    "an abort": decides(ASKS, "exec_approval_request", "abort"),
+    "an interrupted command": interrupts('call shell ["sleep", "30"]', "work_began"),
+    "an interrupted question": interrupts(ASKS, "approval_requested", approval_policy="untrusted"),
+    "a yes": decides(ASKS, "approval_requested", "approved"),
+    "a no": decides(ASKS, "approval_requested", "denied"),
+    "an abort": decides(ASKS, "approval_requested", "abort"),
 }
 AGENTS: dict[str, Way] = {
     name: says(prompt, agent="pal")
@@ -326,10 +326,10 @@ AGENTS: dict[str, Way] = {
 AGENTS |= {
     "stillborn": says("say hello", agent="stillborn"),
     "an interrupted word": interrupts("slow 30", "user_message", agent="pal"),
-    "an interrupted terminal": interrupts("terminal sleep 30", "tool_use_begin", agent="pal"),
+    "an interrupted terminal": interrupts("terminal sleep 30", "work_began", agent="pal"),
     "a deaf one": interrupt_a_deaf_one,
-    "a yes": decides("ask echo hi", "tool_use_approval_request", "approved", agent="pal"),
-    "a no": decides("ask echo hi", "tool_use_approval_request", "denied", agent="pal"),
+    "a yes": decides("ask echo hi", "approval_requested", "approved", agent="pal"),
+    "a no": decides("ask echo hi", "approval_requested", "denied", agent="pal"),
 }
 ENDS: dict[str, Way] = {
     "opened": lambda house: house.client.create(),

@@ -70,9 +70,10 @@ def test_a_question_about_a_tool_is_listed_and_answered_over_the_socket(own: Dae
     script = 'call toys__write {"text": "hello"}; then; say done'
     sent = client.start("conversation/send", conversation=one, prompt=script, wait=True)
     watching = client.attach(one)
-    client.wait_type(watching, "mcp_tool_call_approval_request")
+    client.wait_type(watching, "approval_requested")
     (question,) = other.call("approvals/list")["approvals"]
-    asked = {key: question[key] for key in ("server", "tool", "arguments", "conversation")}
-    assert asked == {"server": "toys", "tool": "write", "arguments": '{"text": "hello"}', "conversation": one}
+    assert question["conversation"] == one
+    called = {"server": "toys", "tool": "write", "arguments": '{"text": "hello"}'}
+    assert question["subject"] == {"kind": "tool", **called}
     other.call("approvals/answer", approval=question["approval_id"], decision="approved")
     assert client.answer(sent)["message"] == "done"

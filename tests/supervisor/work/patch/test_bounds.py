@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.vocabulary.events import PatchApplyBegin
+from actors.vocabulary.events import FilesSubject, WorkBegan
 from actors.vocabulary.ids import CallId
 from supervisor.agents.own.tools.patching import _plan
 from supervisor.config.bounds import Bounds
@@ -128,7 +128,7 @@ def test_planning_ends_at_any_step_when_nobody_waits_for_it(tmp_path: Path, afte
 
 
 def size_of_begin(plan: PatchPlan) -> int:
-    return len(PatchApplyBegin(call_id=CallId("c"), auto_approved=True, changes=plan.changes).model_dump_json())
+    return len(WorkBegan(call_id=CallId("c"), subject=FilesSubject(changes=plan.changes)).model_dump_json())
 
 
 def test_an_event_shows_the_beginning_of_a_large_file_and_says_what_it_leaves_out(tmp_path: Path) -> None:

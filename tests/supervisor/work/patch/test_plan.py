@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from actors.vocabulary.events import ApplyPatchApprovalRequest, UpdatedFile
+from actors.vocabulary.events import ApprovalRequested, FilesSubject, UpdatedFile
 from actors.vocabulary.ids import CallId
 from supervisor.config.bounds import DEFAULTS, Bounds
 from supervisor.work.patch import files
@@ -63,8 +63,8 @@ def test_a_plan_tells_every_change_and_writes_nothing(tmp_path: Path) -> None:
 
 def test_changes_fit_the_event(tmp_path: Path) -> None:
     plan = planned(tmp_path, "*** Add File: a", "+x")
-    event = ApplyPatchApprovalRequest(call_id=CallId("1"), changes=plan.changes)
-    assert event.model_dump(mode="json")["changes"] == {f"{tmp_path}/a": {"add": {"content": "x\n"}}}
+    event = ApprovalRequested(call_id=CallId("1"), subject=FilesSubject(changes=plan.changes))
+    assert event.model_dump(mode="json")["subject"]["changes"] == {f"{tmp_path}/a": {"add": {"content": "x\n"}}}
 
 
 def test_a_patch_without_operations_is_empty(tmp_path: Path) -> None:

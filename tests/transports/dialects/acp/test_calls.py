@@ -7,6 +7,7 @@ import pytest
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ConversationId, ItemId, JobId
+from tests.support.work import command, command_ended, command_wrote
 from tests.transports.dialects.acp.peer import Editor, Json, daemon
 from tests.transports.dialects.mcp.daemon import Daemon
 from transports.dialects.acp.diffs import hunks
@@ -30,20 +31,28 @@ def calls(editor: Editor) -> list[Json]:
     return [one for one in editor.updates() if one["sessionUpdate"].startswith("tool_call")]
 
 
-def begins(**more: Any) -> ev.ExecCommandBegin:
-    return ev.ExecCommandBegin(**CALL, **{"command": ("bash", "-lc", "make all"), "cwd": Path("/w"), **more})
+def works(subject: ev.WorkSubject, **more: Any) -> ev.WorkBegan:
+    return ev.WorkBegan(**CALL, subject=subject, **more)
 
 
-def writes(text: bytes) -> ev.ExecCommandOutputDelta:
-    return ev.ExecCommandOutputDelta(**CALL, stream="stdout", chunk=text)
+def ended(kind: ev.WorkKind, status: ev.WorkStatus = "completed", **more: Any) -> ev.WorkEnded:
+    return ev.WorkEnded(**CALL, kind=kind, status=status, **more)
 
 
-def ends(code: int = 0, **more: Any) -> ev.ExecCommandEnd:
-    return ev.ExecCommandEnd(**CALL, exit_code=code, **more)
+def begins() -> ev.WorkBegan:
+    return works(command("bash", "-lc", "make all", cwd="/w"))
+
+
+def writes(text: bytes) -> ev.WorkOutput:
+    return command_wrote(text, item="i1")
+
+
+def ends(code: int = 0, output: str = "") -> ev.WorkEnded:
+    return command_ended(output, code=code, item="i1")
 
 
 def test_output_is_shown_as_it_comes_in_a_terminal_of_ours() -> None:
-    editor, _, _ = told(begins(), writes(b"h\xc3"), writes(b"\xa9!\n"), ends(3, stdout="hé!\n"), can=SCREENS)
+    editor, _, _ = told(begins(), writes(b"h\xc3"), writes(b"\xa9!\n"), ends(3, output="hé!\n"), can=SCREENS)
     begun, first, second, ended = calls(editor)
     assert begun["title"] == "make all"
     assert begun["content"] == [{"type": "terminal", "terminalId": "i1"}]
@@ -62,7 +71,7 @@ def test_other_editors_get_the_end_of_an_output_at_most_once_a_second_and_all_of
     tails = [each["content"][0]["content"]["text"] for each in editor.updates("tool_call_update")]
     assert tails == ["```\na\n```", "```\na\nb\nc\n```"]
     house.advance(1.0)
-    house.say(one, ends(stdout="all of it\n"))
+    house.say(one, ends(output="all of it\n"))
     house.settle()
     assert len(editor.updates("tool_call_update")) == 3
     ended = editor.updates("tool_call_update")[-1]
@@ -71,17 +80,16 @@ def test_other_editors_get_the_end_of_an_output_at_most_once_a_second_and_all_of
 
 
 def test_a_very_long_output_is_told_by_its_ends() -> None:
-    editor, _, _ = told(begins(), ends(stdout="a" * 100_000 + "b" * 100_000))
+    editor, _, _ = told(begins(), ends(output="a" * 100_000 + "b" * 100_000))
     text = editor.updates("tool_call_update")[-1]["content"][0]["content"]["text"]
     assert len(text) < 70_000
     assert "characters …]" in text
 
 
 def test_a_file_that_is_read_is_named_with_its_line() -> None:
-    hint: Any = {"Read": ev.ReadCommand(cmd="read_file a.py 7", name="a.py")}
-    editor, _, _ = told(
-        begins(command=("read_file", "src/a.py", "7"), parsed_cmd=(hint,), tool="read_file"), can=SCREENS
-    )
+    hint = ev.CommandHint(cmd="read_file a.py 7", purpose="reads", name="a.py")
+    reads = ev.CommandSubject(command=("read_file", "src/a.py", "7"), cwd=Path("/w"), hints=(hint,), tool="read_file")
+    editor, _, _ = told(works(reads), can=SCREENS)
     (begun,) = calls(editor)
     assert (begun["kind"], begun["locations"]) == ("read", [{"path": "/w/src/a.py", "line": 7}])
     assert "_meta" not in begun
@@ -93,28 +101,19 @@ def test_a_patch_shows_its_files() -> None:
         "/w/old.py": {"update": ev.UpdatedFile(unified_diff="@@ -1,2 +1,2 @@\n a\n-b\n+c\n@@ -9 +9 @@\n-y\n+z\n")},
         "/w/gone.py": "delete",
     }
-    begun, ended = calls(
-        told(
-            ev.PatchApplyBegin(**CALL, auto_approved=True, changes=changes),
-            ev.PatchApplyEnd(**CALL, stdout="done", success=True),
-        )[0]
-    )
+    begun, over = calls(told(works(ev.FilesSubject(changes=changes)), ended("files", output="done"))[0])
     assert (begun["kind"], begun["title"]) == ("edit", "Edit new.py, old.py, gone.py")
     assert [(one.get("oldText"), one.get("newText")) for one in begun["content"]] == [
         *((None, "x\n"), ("a\nb\n", "a\nc\n"), ("y\n", "z\n"), (None, None)),
     ]
-    assert (ended["status"], len(ended["content"])) == ("completed", 3)
+    assert (over["status"], len(over["content"])) == ("completed", 3)
 
 
 def test_a_patch_that_failed_says_why() -> None:
-    _, ended = calls(
-        told(
-            ev.PatchApplyBegin(**CALL, auto_approved=True, changes={"/w/a": "delete"}),
-            ev.PatchApplyEnd(**CALL, stderr="no such file", success=False),
-        )[0]
-    )
-    assert ended["status"] == "failed"
-    assert "no such file" in ended["content"][-1]["content"]["text"]
+    begin = works(ev.FilesSubject(changes={"/w/a": "delete"}))
+    _, over = calls(told(begin, ended("files", "failed", errors="no such file"))[0])
+    assert over["status"] == "failed"
+    assert "no such file" in over["content"][-1]["content"]["text"]
 
 
 @pytest.mark.parametrize(
@@ -133,31 +132,30 @@ def test_hunks_become_old_and_new_text(diff: str, pieces: list[tuple[str, str]])
 @pytest.mark.parametrize(
     ("result", "status", "text"),
     [
-        ({"Ok": {"content": [{"type": "text", "text": "found"}]}}, "completed", "found"),
-        ({"Ok": {"content": [{"type": "text", "text": "bad"}], "isError": True}}, "failed", "bad"),
-        ({"Err": "no server"}, "failed", "no server"),
+        ({"result": {"content": [{"type": "text", "text": "found"}]}}, "completed", "found"),
+        ({"result": {"content": [{"type": "text", "text": "bad"}], "isError": True}}, "failed", "bad"),
+        ({"errors": "no server"}, "failed", "no server"),
     ],
 )
-def test_a_tool_of_a_server_has_its_arguments_and_its_result(result: Any, status: str, text: str) -> None:
-    used = ev.McpInvocation(server="files", tool="find", arguments={"what": "x"})
-    editor, _, _ = told(
-        ev.McpToolCallBegin(**CALL, invocation=used), ev.McpToolCallEnd(**CALL, invocation=used, result=result)
-    )
-    begun, ended = calls(editor)
+def test_a_tool_of_a_server_has_its_arguments_and_its_result(result: Any, status: Any, text: str) -> None:
+    used = ev.ToolSubject(server="files", tool="find", arguments={"what": "x"})
+    editor, _, _ = told(works(used), ended("tool", status, subject=used, **result))
+    begun, over = calls(editor)
     assert (begun["title"], begun["rawInput"]) == ("files: find", {"what": "x"})
-    assert (ended["status"], ended["content"][0]["content"]["text"]) == (status, text)
+    assert (over["status"], over["content"][0]["content"]["text"]) == (status, text)
 
 
 def test_a_tool_of_another_agent_keeps_its_kind_and_its_places() -> None:
-    use: Any = {"title": "Read a.py", "kind": "read", "places": (ev.Place(path=Path("/w/a.py"), line=3),)}
-    editor, _, _ = told(
-        ev.ToolUseBegin(**CALL, **use, arguments='{"path": "a.py"}'),
-        ev.ToolUseEnd(**CALL, **use, status="completed", output="text"),
-    )
-    begun, ended = calls(editor)
+    place = ev.Place(path=Path("/w/a.py"), line=3)
+    use: Any = {
+        "subject": ev.OtherSubject(),
+        "agent_call": ev.AgentCall(title="Read a.py", sort="read", places=(place,), arguments='{"path": "a.py"}'),
+    }
+    editor, _, _ = told(works(**use), ended("other", **use, output="text"))
+    begun, over = calls(editor)
     assert (begun["kind"], begun["locations"]) == ("read", [{"path": "/w/a.py", "line": 3}])
     assert begun["rawInput"] == {"path": "a.py"}
-    assert (ended["status"], ended["content"][0]["content"]["text"]) == ("completed", "```\ntext\n```")
+    assert (over["status"], over["content"][0]["content"]["text"]) == ("completed", "```\ntext\n```")
 
 
 def test_a_job_may_outlive_its_turn() -> None:

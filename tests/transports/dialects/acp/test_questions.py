@@ -1,6 +1,5 @@
 """Questions: everybody attached is asked, the first answer counts, and a question that is over is withdrawn."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, ItemId
 from actors.vocabulary.settings import Decision
+from tests.support.work import command_began, command_ended
 from tests.transports.dialects.acp.peer import Editor, Json, daemon
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.steps import wants_to_patch, wants_to_run
@@ -28,12 +28,12 @@ def uses_a_tool(house: Daemon, one: ConversationId, **more: Any) -> None:
         ev.ApprovalOption(id="yy", name="For ever", kind="allow_always"),
         ev.ApprovalOption(id="n", name="Never", kind="reject_once"),
     ]
-    asked = ev.ToolUseApprovalRequest(
+    change: ev.FileUpdate = {"update": ev.UpdatedFile(unified_diff="@@ -3 +3 @@\n-old\n+new\n")}
+    asked = ev.ApprovalRequested(
         call_id=CallId("c"),
         agent="claude",
-        title="Edit a.py",
-        kind="edit",
-        changes={"/w/a.py": {"update": ev.UpdatedFile(unified_diff="@@ -3 +3 @@\n-old\n+new\n")}},
+        subject=ev.FilesSubject(changes={"/w/a.py": change}),
+        agent_call=ev.AgentCall(title="Edit a.py", sort="edit"),
         approval_id=ApprovalId(f"a1@{one}"),
         item_id=ItemId("i1"),
         **{"options": tuple(options), **more},
@@ -49,13 +49,11 @@ def fills_in(house: Daemon, one: ConversationId, **more: Any) -> None:
         ev.FormField(name="count", type="integer", least=1, most=9),
         ev.FormField(name="many", type="array", choices=("a", "b"), least=1),
     )
-    asked = ev.ElicitationApprovalRequest(
+    asked = ev.ApprovalRequested(
         call_id=CallId("c"),
-        server="files",
-        message="Who are you?",
+        subject=ev.FormSubject(server="files", message="Who are you?", **{"form": form, **more}),
         approval_id=ApprovalId(f"a1@{one}"),
         item_id=ItemId("i9"),
-        **{"form": form, **more},
     )
     house.say(one, asked)
     house.settle()
@@ -310,8 +308,7 @@ def test_a_command_that_was_approved_goes_on_as_the_call_that_was_asked_for() ->
     one = running(editor)
     wants_to_run(house, one)
     editor.choose(editor.questions()[0]["id"], "approved")
-    begin = ev.ExecCommandBegin(call_id=CallId("call1234"), command=("git",), cwd=Path("/w"), item_id=ItemId("i-a1"))
-    house.say(one, begin)
+    house.say(one, command_began("git", call="call1234", item="i-a1"))
     house.settle()
     assert [each["status"] for each in editor.updates("tool_call_update")] == ["in_progress"]
     assert len(editor.updates("tool_call")) == 1
@@ -327,8 +324,7 @@ def test_an_editor_that_reads_on_knows_the_call_whose_question_waits() -> None:
     assert second.updates("tool_call") == []
     assert [each["params"]["toolCall"]["toolCallId"] for each in second.questions()] == ["i-a1"]
     second.choose(second.questions()[0]["id"], "approved")
-    begin = ev.ExecCommandBegin(call_id=CallId("call1234"), command=("git",), cwd=Path("/w"), item_id=ItemId("i-a1"))
-    house.say(one, begin)
+    house.say(one, command_began("git", call="call1234", item="i-a1"))
     house.settle()
     assert (second.updates("tool_call"), len(second.updates("tool_call_update"))) == ([], 1)
 
@@ -352,8 +348,8 @@ def test_what_may_run_once_more_is_no_new_call_and_stays_failed_if_it_may_not() 
     one = running(editor)
     named: Any = {"call_id": CallId("call1234"), "item_id": ItemId("i-a1")}
     house.say(one, ev.ToolCall(**named, name="shell", arguments="{}"))
-    house.say(one, ev.ExecCommandBegin(**named, command=("git",), cwd=Path("/w")))
-    house.say(one, ev.ExecCommandEnd(**named, exit_code=1))
+    house.say(one, command_began("git", call="call1234", item="i-a1"))
+    house.say(one, command_ended(code=1, call="call1234", item="i-a1"))
     wants_to_run(house, one)
     editor.choose(editor.questions()[0]["id"], "denied")
     house.say(one, ev.ToolOutput(**named, output="it failed"))

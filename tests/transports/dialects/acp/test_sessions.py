@@ -1,13 +1,13 @@
 """Sessions: made, listed, loaded, resumed, taken up again, forked, deleted, closed."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import ConfigError
-from actors.vocabulary.ids import CallId, ConversationId, ItemId
+from actors.vocabulary.ids import ConversationId, ItemId
+from tests.support.work import command_began, command_ended
 from tests.transports.dialects.acp.peer import Editor, Json, daemon
 from tests.transports.dialects.mcp.daemon import Daemon
 from transports import supervisor_requests as ask
@@ -152,8 +152,8 @@ def test_what_is_loaded_names_no_terminal() -> None:
     one = ConversationId(session)
     house.say(
         one,
-        ev.ExecCommandBegin(call_id=CallId("c"), command=("ls",), cwd=Path("/w"), item_id=ItemId("i1")),
-        ev.ExecCommandEnd(call_id=CallId("c"), stdout="a\n", exit_code=0, item_id=ItemId("i1")),
+        command_began("ls", item="i1"),
+        command_ended("a\n", item="i1"),
     )
     house.settle()
     editor = Editor(house, can={"_meta": {"terminal_output": True}})
@@ -193,12 +193,11 @@ def test_a_resumed_session_is_told_what_runs() -> None:
     session = writer.new()
     writer.prompt(session)
     one = ConversationId(session)
-    begin = ev.ExecCommandBegin(call_id=CallId("c"), command=("make",), cwd=Path("/w"), item_id=ItemId("i1"))
-    house.say(one, begin)
+    house.say(one, command_began("make", item="i1"))
     house.settle()
     editor = Editor(house)
     editor.result("session/resume", sessionId=session, cwd="/w")
-    house.say(one, ev.ExecCommandEnd(call_id=CallId("c"), exit_code=2, item_id=ItemId("i1")))
+    house.say(one, command_ended(code=2, item="i1"))
     house.settle()
     (begun,), (ended,) = editor.updates("tool_call"), editor.updates("tool_call_update")
     assert (begun["title"], begun["status"], ended["status"]) == ("make", "in_progress", "failed")

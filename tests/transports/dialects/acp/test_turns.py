@@ -1,13 +1,12 @@
 """Prompts: their turns are told in order, and each has one answer, behind all that it is about."""
 
-from pathlib import Path
-
 import pytest
 
 from actors.messages.orders import Crashed, ModelFailed, OutOfBudget
 from actors.vocabulary import events as ev
-from actors.vocabulary.ids import CallId, ConversationId, ItemId
+from actors.vocabulary.ids import ConversationId, ItemId
 from actors.vocabulary.settings import BusyPolicy
+from tests.support.work import command_began, command_ended
 from tests.transports.dialects.acp.peer import Editor, daemon
 
 ITEM = ItemId("i1")
@@ -43,7 +42,7 @@ def test_every_update_of_a_turn_says_that_it_runs_and_those_of_its_end_do_not() 
     watcher.forget()
     editor.prompt(session)
     one = ConversationId(session)
-    house.say(one, ev.ExecCommandBegin(call_id=CallId("c"), item_id=ITEM, command=("make",), cwd=Path("/w")))
+    house.say(one, command_began("make", item=ITEM))
     house.settle()
     assert set(watcher.runs()) == {True}
     watcher.forget()
@@ -224,8 +223,8 @@ def test_each_update_says_how_far_its_reader_has_come() -> None:
     one = ConversationId(session)
     house.say(
         one,
-        ev.ExecCommandBegin(call_id=CallId("c"), command=("ls",), cwd=Path("/w"), item_id=ITEM),
-        ev.ExecCommandEnd(call_id=CallId("c"), stdout="a\n", exit_code=0, item_id=ITEM),
+        command_began("ls", item=ITEM),
+        command_ended("a\n", item=ITEM),
     )
     house.finish(one, "done")
     house.settle()

@@ -5,13 +5,10 @@ from uuid import uuid4
 
 import pytest
 
-from actors.messages.conversation import PassOn, ToConversation
-from actors.messages.effects import Slice
 from actors.vocabulary import events as ev
 from actors.vocabulary.errors import NotAllowed
 from actors.vocabulary.ids import ConversationId, ItemId
 from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly, ReasoningEffort
-from tests.support.any_event import MountApprovalRequest
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import (
@@ -22,7 +19,6 @@ from tests.transports.dialects.mcp.steps import (
     wants_to_use_a_tool,
 )
 from transports import supervisor_requests as ask
-from transports.dialect import Tell, Write
 
 
 def new(client: McpClient, **params: Any) -> ConversationId:
@@ -276,22 +272,6 @@ def test_a_question_that_waited_is_put_to_the_first_who_listens() -> None:
     methods = client.methods()
     assert methods.index(f"={request}") < methods.index("codex/event/exec_approval_request")
     assert methods[-1] == "execCommandApproval"
-
-
-def test_a_question_of_a_kind_that_codex_does_not_know_is_said_and_left_to_others() -> None:
-    daemon = Daemon()
-    client = McpClient(daemon)
-    conversation = new(client)
-    state = client.dialect._state
-    state.listeners[listen(client, conversation)].sink.take(
-        Slice(conversation, (), live=True, pending=(MountApprovalRequest(),))
-    )
-    said, left = state.take_actions()
-    assert isinstance(said, Write)
-    assert b"waiting for an approval of `mount /dev/sdb`" in said.data
-    assert isinstance(left, Tell)
-    assert isinstance(left.message, ToConversation)
-    assert isinstance(left.message.command, PassOn)
 
 
 def test_the_abort_takes_the_question_back() -> None:

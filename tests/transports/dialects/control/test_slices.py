@@ -1,14 +1,14 @@
 """From slices to `events` notifications: what they say, and that many readers share one encoding."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from actors.messages.effects import Deliver, EndSubscription, Slice, Unsubscribed
-from actors.vocabulary.events import AgentMessageDelta, ExecApprovalRequest
-from actors.vocabulary.ids import ApprovalId, CallId, ConnectionId, ItemId, SubscriptionId, TurnId
+from actors.vocabulary.events import AgentMessageDelta
+from actors.vocabulary.ids import ConnectionId, ItemId, SubscriptionId, TurnId
 from actors.vocabulary.records import Record
+from tests.support.work import command_asked
 from tests.transports.dialects.control.scripted import ONE, Scripted
 from transports.dialects.control.api import results
 
@@ -49,9 +49,7 @@ def test_stored_events_come_in_their_envelopes_and_deltas_without_a_number() -> 
 
 
 def test_a_slice_without_events_still_says_that_it_is_live_and_what_is_asked() -> None:
-    request = ExecApprovalRequest(
-        call_id=CallId("call"), command=("rm",), cwd=Path("/"), approval_id=ApprovalId(f"a@{ONE}")
-    )
+    request = command_asked("rm", approval=f"a@{ONE}")
     params = said(Slice(ONE, (), live=True, pending=(request,)))
     assert params["events"] == []
     assert params["pending"] == [{"conversation": ONE, **request.model_dump(mode="json")}]

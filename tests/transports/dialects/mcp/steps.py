@@ -48,10 +48,9 @@ def wants_to_run(
     approval = ApprovalId(f"{name}@{conversation}")
     daemon.say(
         conversation,
-        ev.ExecApprovalRequest(
+        ev.ApprovalRequested(
             call_id=CallId("call1234"),
-            command=command,
-            cwd=Path("/w"),
+            subject=ev.CommandSubject(command=command, cwd=Path("/w")),
             approval_id=approval,
             item_id=ItemId(f"i-{name}"),
             reason=reason,
@@ -68,8 +67,11 @@ def wants_to_patch(daemon: Daemon, conversation: ConversationId, name: str = "a1
     changes: Any = {"/w/f.txt": {"update": {"unified_diff": diff, "move_path": None}}, "/w/g.txt": "delete"}
     daemon.say(
         conversation,
-        ev.ApplyPatchApprovalRequest(
-            call_id=CallId("call1234"), changes=changes, approval_id=approval, item_id=ItemId(f"i-{name}")
+        ev.ApprovalRequested(
+            call_id=CallId("call1234"),
+            subject=ev.FilesSubject(changes=changes),
+            approval_id=approval,
+            item_id=ItemId(f"i-{name}"),
         ),
     )
     daemon.settle()
@@ -78,11 +80,10 @@ def wants_to_patch(daemon: Daemon, conversation: ConversationId, name: str = "a1
 
 def wants_to_use_a_tool(daemon: Daemon, conversation: ConversationId, name: str = "a1") -> ApprovalId:
     approval = ApprovalId(f"{name}@{conversation}")
-    asked = ev.McpToolCallApprovalRequest(
+    asked = ev.ApprovalRequested(
         call_id=CallId("call1234"),
-        server="files",
-        tool="write",
-        arguments='{"path": "/w/a"}',
+        subject=ev.ToolSubject(server="files", tool="write", arguments='{"path": "/w/a"}'),
+        outside_sandbox=True,
         approval_id=approval,
         item_id=ItemId(f"i-{name}"),
     )

@@ -1,14 +1,14 @@
 """Elicitations: what is asked, of whom, how a reply is read, and when a question is taken back."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from actors.messages.conversation import AnswerApproval, ToConversation
 from actors.vocabulary import events as ev
-from actors.vocabulary.ids import ApprovalId, CallId, ConversationId
+from actors.vocabulary.ids import ApprovalId, ConversationId
 from actors.vocabulary.settings import Decision
+from tests.support.work import command_asked
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import (
@@ -443,9 +443,7 @@ def test_a_reader_that_is_late_does_not_ask_again_what_was_just_answered() -> No
     daemon.run_one(daemon.mailboxes["wire-c1"])  # the call's reader is ready again, the stream's is not
     daemon.say(
         conversation,
-        ev.ExecApprovalRequest(
-            call_id=CallId("c"), command=("x",), cwd=Path("/"), approval_id=ApprovalId(f"a@{conversation}")
-        ),
+        command_asked("x", approval=f"a@{conversation}"),
     )
     daemon.settle(but="wire")
     assert len(client.told("elicitation/create")) == 1

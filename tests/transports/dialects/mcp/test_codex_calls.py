@@ -11,6 +11,7 @@ from actors.messages.orders import Completed, Crashed, InputWanted, ModelFailed
 from actors.routing import Routing
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ConnectionId, ItemId
+from tests.support.work import command_ended, command_wrote
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import began, finished, link_to, nothing_open, text_of
@@ -410,21 +411,16 @@ def test_events_have_the_members_of_their_time_and_no_others() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
     conversation = began(daemon, client)
+    listing = ev.CommandSubject(command=("ls",), cwd=Path("/w"), hints=(ev.CommandHint(cmd="ls"),))
     daemon.say(
         conversation,
-        ev.ExecCommandBegin(
-            call_id=CallId("c1"),
-            command=("ls",),
-            cwd=Path("/w"),
-            parsed_cmd=({"Unknown": ev.PlainCommand(cmd="ls")},),
-            item_id=ItemId("i1"),
-        ),
-        ev.ExecCommandOutputDelta(call_id=CallId("c1"), stream="stdout", chunk=b"Init", item_id=ItemId("i1")),
+        ev.WorkBegan(call_id=CallId("c1"), item_id=ItemId("i1"), subject=listing),
+        command_wrote(b"Init", call="c1", item="i1"),
     )
     daemon.settle()
     daemon.say(
         conversation,
-        ev.ExecCommandEnd(call_id=CallId("c1"), stdout="x" * 6000, exit_code=0, item_id=ItemId("i1")),
+        command_ended("x" * 6000, call="c1", item="i1"),
         ev.StreamError(message="stream error: x; retrying 1/5 in 200ms…", attempt=1, delay_ms=200),
         ev.TokenCount(input_tokens=1, output_tokens=2, total_tokens=3),
     )

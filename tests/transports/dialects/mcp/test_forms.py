@@ -20,7 +20,7 @@ FORM = w.ask_form(
 USE = w.ask_use(w.option("once", "allow_once"), w.option("ever", "allow_always"), w.option("no", "reject_once"))
 
 
-def schema(request: ev.ApprovalRequest) -> Any:
+def schema(request: ev.ApprovalRequested) -> Any:
     return elicitation(request, ConversationId("c"), "1", "2", more_text=True)["requestedSchema"]
 
 

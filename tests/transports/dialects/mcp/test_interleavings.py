@@ -11,10 +11,11 @@ from actors.messages.conversation import ResumeQueue, ToConversation
 from actors.messages.orders import Completed, InputWanted, ModelFailed
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId, ItemId
+from tests.support.work import command_asked
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import created
-from transports.codex_events import seed_message
+from transports.dialects.codex.events import seed_message
 
 DRAWS = st.data()
 QUICK = (Phase.reuse, Phase.generate)  # to make a failure small takes minutes; the long test does it
@@ -113,15 +114,7 @@ class World:
             number = next(self.names)
             self.daemon.say(
                 conversation,
-                ev.ExecApprovalRequest.model_validate(
-                    {
-                        "call_id": f"c{number}",
-                        "command": ["x"],
-                        "cwd": "/",
-                        "approval_id": f"a{number}@{conversation}",
-                        "item_id": f"i{number}",
-                    }
-                ),
+                command_asked("x", approval=f"a{number}@{conversation}", call=f"c{number}", item=f"i{number}"),
             )
 
     def agent_says(self) -> None:

@@ -1,7 +1,6 @@
 """The tools that are ours, how tools are listed, progress, and completion."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -10,6 +9,7 @@ from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ConversationId, ItemId
 from actors.vocabulary.items import TextItem
 from actors.vocabulary.settings import BusyPolicy
+from tests.support.work import command_began, command_ended
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.json_schema import check
 from tests.transports.dialects.mcp.peer import McpClient
@@ -183,14 +183,11 @@ def test_a_transcript_can_be_read_in_pages() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
     conversation = began(daemon, client)
-    daemon.say(
-        conversation,
-        ev.ExecCommandBegin(call_id=CallId("c"), command=("ls", "-l"), cwd=Path("/w"), item_id=ItemId("i")),
-    )
+    daemon.say(conversation, command_began("ls", "-l", item="i"))
     daemon.settle()
     daemon.say(
         conversation,
-        ev.ExecCommandEnd(call_id=CallId("c"), stdout="a\nb\n", exit_code=0, item_id=ItemId("i")),
+        command_ended("a\nb\n", item="i"),
         ev.AgentMessage(message="Two files.", item_id=ItemId("m")),
     )
     daemon.finish(conversation, "Two files.")
@@ -230,10 +227,7 @@ def test_progress_beats_while_the_turn_runs_and_ends_with_it() -> None:
     client.tool("codex", {"prompt": "secret plan"}, 1, _meta={"progressToken": "p"})
     (conversation,) = daemon.conversations
     daemon.advance(10)
-    daemon.say(
-        conversation,
-        ev.ExecCommandBegin(call_id=CallId("c"), command=("make", "all"), cwd=Path("/w"), item_id=ItemId("i")),
-    )
+    daemon.say(conversation, command_began("make", "all", item="i"))
     daemon.settle()
     daemon.advance(10)
     daemon.finish(conversation, "Done")
@@ -245,6 +239,25 @@ def test_progress_beats_while_the_turn_runs_and_ends_with_it() -> None:
         ("p", 2, "running `make all`"),
     ]
     assert "secret" not in str(told)
+
+
+@pytest.mark.parametrize(
+    ("subject", "activity"),
+    [
+        (ev.FilesSubject(changes={"/w/a": "delete"}), "applying a patch"),
+        (ev.ToolSubject(server="files", tool="find"), "using a tool of an MCP server"),
+        (ev.OtherSubject(), "using a tool"),
+    ],
+)
+def test_progress_names_the_kind_of_work(subject: ev.WorkSubject, activity: str) -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, progress_seconds=10)
+    client.tool("codex", {"prompt": "go"}, 1, _meta={"progressToken": "p"})
+    (conversation,) = daemon.conversations
+    daemon.say(conversation, ev.WorkBegan(call_id=CallId("c"), item_id=ItemId("i"), subject=subject))
+    daemon.settle()
+    daemon.advance(10)
+    assert client.told("notifications/progress")[-1]["message"] == activity
 
 
 def test_progress_says_that_an_approval_waits_and_when_it_does_no_more() -> None:

@@ -6,8 +6,15 @@ from typing import Any
 import pytest
 
 from actors.vocabulary.records import ListPlace, Record
+from tests.support.work import command_asked
 from tests.transports.dialects.mcp.json_schema import Invalid, check, revision
-from transports.codex_events import MEMBERS, event_notification, initial_state, listener_notification, seed_message
+from transports.dialects.codex.events import (
+    MEMBERS,
+    event_notification,
+    initial_state,
+    listener_notification,
+    seed_message,
+)
 from transports.dialects.kit.bounded import Bounded
 from transports.dialects.kit.identifiers import conversation_id
 from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
@@ -60,14 +67,8 @@ def test_tokens_that_nobody_counted_are_not_told_as_none() -> None:
 
 
 def test_null_members_stay_or_go_as_they_did() -> None:
-    asked: dict[str, Any] = {
-        "type": "exec_approval_request",
-        "call_id": "c",
-        "command": [],
-        "cwd": "/",
-        "reason": None,
-    }
-    assert seed_message(asked) == {"type": "exec_approval_request", "call_id": "c", "command": [], "cwd": "/"}
+    asked = command_asked("ls", call="c", cwd="/").model_dump(mode="json")
+    assert seed_message(asked) == {"type": "exec_approval_request", "call_id": "c", "command": ["ls"], "cwd": "/"}
     assert seed_message({**asked, "reason": "r"})["reason"] == "r"  # type: ignore[index]  # it is known
     assert seed_message({"type": "plan_update", "explanation": None, "plan": []}) == {
         "type": "plan_update",

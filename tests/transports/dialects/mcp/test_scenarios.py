@@ -5,6 +5,7 @@ import pytest
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ItemId
 from actors.vocabulary.settings import ApprovalPolicy, Decision
+from tests.support.work import command_began, command_ended
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import created, nothing_open, sent, text_of, wants_to_patch, wants_to_run
@@ -18,10 +19,8 @@ def test_a_command_is_asked_for_approved_and_told_and_the_text_is_the_result() -
     (conversation,) = daemon.conversations
     wants_to_run(daemon, conversation)
     client.respond(0, {"decision": "approved"})
-    begin = {"call_id": "call1234", "command": ["git", "init"], "cwd": "/w", "item_id": "i-a1"}
-    daemon.say(conversation, ev.ExecCommandBegin.model_validate(begin))
-    end = {"call_id": "call1234", "stdout": "Initialized", "exit_code": 0, "item_id": "i-a1"}
-    daemon.say(conversation, ev.ExecCommandEnd.model_validate(end))
+    daemon.say(conversation, command_began("git", "init", call="call1234", item="i-a1"))
+    daemon.say(conversation, command_ended("Initialized", call="call1234", item="i-a1"))
     daemon.say(conversation, ev.AgentMessage(message="Enjoy your new git repo!", item_id=ItemId("m")))
     daemon.finish(conversation, "Enjoy your new git repo!")
     daemon.settle()

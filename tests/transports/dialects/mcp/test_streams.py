@@ -12,7 +12,7 @@ from actors.vocabulary.ids import ConversationId, ItemId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import began, created, finished, nothing_open, sent, text_of, wants_to_run
-from transports.codex_events import history_of
+from transports.dialects.codex.events import history_of
 from transports.dialects.kit.paged_history import RecentMessages
 from transports.dialects.mcp.protocol import sinks
 

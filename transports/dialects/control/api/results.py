@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.json import encode
 
 from actors.messages.effects import Slice
-from actors.vocabulary.events import ApprovalRequest
+from actors.vocabulary.events import ApprovalRequested
 from actors.vocabulary.ids import ConversationId, RequestId, TurnId
 from actors.vocabulary.records import Record
 from transports import jsonrpc
@@ -29,7 +29,7 @@ def notification_line(method: str, params: Mapping[str, str], shared: bytes) -> 
 
 
 def question_rows(
-    questions: Sequence[tuple[ConversationId, ApprovalRequest]], places: Sequence[tuple[int, float] | None]
+    questions: Sequence[tuple[ConversationId, ApprovalRequested]], places: Sequence[tuple[int, float] | None]
 ) -> list[JsonObject]:
     """Open questions with the seq and time of each, oldest first; null where unknown."""
     rows = [
@@ -39,7 +39,7 @@ def question_rows(
     return sorted(rows, key=lambda row: row["ts"] or 0.0)
 
 
-def question(conversation: ConversationId, request: ApprovalRequest) -> JsonObject:
+def question(conversation: ConversationId, request: ApprovalRequested) -> JsonObject:
     return {"conversation": conversation, **request.model_dump(mode="json")}
 
 

@@ -4,24 +4,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from actors.vocabulary.events import (
-    ApplyPatchApprovalRequest,
-    ElicitationApprovalRequest,
-    Envelope,
-    ExecApprovalRequest,
-    McpToolCallApprovalRequest,
-    ToolUseApprovalRequest,
-)
+from actors.vocabulary.events import ApprovalRequested, Envelope
 from actors.vocabulary.ids import ConversationId, SubscriptionId
 from transports.dialects.control.api.answers import Announcement, EndedSubscription
-
-AnyApprovalRequest = (
-    ExecApprovalRequest
-    | ApplyPatchApprovalRequest
-    | McpToolCallApprovalRequest
-    | ElicitationApprovalRequest
-    | ToolUseApprovalRequest
-)
 
 
 class Shape(BaseModel):
@@ -34,22 +19,7 @@ class QuestionPlace(Shape):
     ts: float | None = Field(None, description="When it was asked, in lists, where that is known.")
 
 
-class ExecQuestion(QuestionPlace, ExecApprovalRequest): ...
-
-
-class PatchQuestion(QuestionPlace, ApplyPatchApprovalRequest): ...
-
-
-class ToolQuestion(QuestionPlace, McpToolCallApprovalRequest): ...
-
-
-class ServerQuestion(QuestionPlace, ElicitationApprovalRequest): ...
-
-
-class AgentQuestion(QuestionPlace, ToolUseApprovalRequest): ...
-
-
-AskedQuestion = ExecQuestion | PatchQuestion | ToolQuestion | ServerQuestion | AgentQuestion
+class AskedQuestion(QuestionPlace, ApprovalRequested): ...
 
 
 class Questions(Shape):

@@ -4,7 +4,7 @@ from msgspec import to_builtins
 
 from actors.messages.conversation import Inspect, Send
 from actors.vocabulary.answers import AcceptedInput, ConversationSummary, TurnResult
-from actors.vocabulary.events import TERMINAL, ApprovalRequest
+from actors.vocabulary.events import TERMINAL, ApprovalRequested
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.items import TextItem
 from actors.vocabulary.records import Record
@@ -158,7 +158,7 @@ def _note(summary: ConversationSummary, reached: int, result: TurnResult | None,
     return f"{how}{held}; send or codex-reply says more in it"
 
 
-def _asks(request: ApprovalRequest) -> str:
+def _asks(request: ApprovalRequested) -> str:
     text_ = message(request, more=True)
     return (
         f"{text_}\n\nanswer with the tool answer_approval, approvalId {request.approval_id}, or let a person decide"

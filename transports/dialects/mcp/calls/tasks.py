@@ -6,11 +6,11 @@ from actors.messages.conversation import FindInput
 from actors.messages.effects import Slice
 from actors.vocabulary.answers import TurnResult
 from actors.vocabulary.errors import GreenroomError
-from actors.vocabulary.events import APPROVAL_REQUESTS, TERMINAL
+from actors.vocabulary.events import APPROVAL_REQUESTED, APPROVAL_RESOLVED, TERMINAL
 from transports import jsonrpc
 from transports.dialect import Write
 from transports.dialects.kit.conversation_readers import SinkReader
-from transports.dialects.kit.questions import APPROVAL_RESOLVED, waiting_text
+from transports.dialects.kit.questions import waiting_text
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script, command
 from transports.dialects.kit.turn_endings import end_of
@@ -31,7 +31,7 @@ from transports.dialects.mcp.protocol.tasks import (
 from transports.dialects.mcp.protocol.turn_requests import TurnRequest
 from transports.jsonrpc import JsonObject
 
-CHANGES = frozenset({*TERMINAL, *APPROVAL_REQUESTS, APPROVAL_RESOLVED})  # events that may change the status
+CHANGES = frozenset({*TERMINAL, APPROVAL_REQUESTED, APPROVAL_RESOLVED})  # events that may change the status
 
 
 class TaskParams(McpParams):

@@ -8,13 +8,23 @@ from functools import partial
 from msgspec import Struct
 
 from actors.messages.effects import Slice
-from actors.vocabulary.events import APPROVAL_REQUESTS, TERMINAL, AgentMessageDelta
+from actors.vocabulary.events import (
+    APPROVAL_REQUESTED,
+    APPROVAL_RESOLVED,
+    TERMINAL,
+    AgentMessage,
+    AgentMessageDelta,
+    TaskStarted,
+    type_of,
+)
 from actors.vocabulary.ids import Caller
 from transports.dialect import Wake
 from transports.dialects.kit.questions import OpenQuestions
 from transports.dialects.kit.script import Script, Scripts
 
 WAIT = "wait"  # the timers' name
+TASK_STARTED = type_of(TaskStarted)
+ENDS_OF_TEXT = TERMINAL | {type_of(AgentMessage)}
 UNFINISHED_LENGTH = 4_000  # characters at the end of an unfinished message
 
 
@@ -64,13 +74,13 @@ class WaitSink(Struct, eq=False):
     def _note(self, kind: str) -> None:
         if kind in TERMINAL:
             self.runs = self.asks = False
-        elif kind == "task_started":
+        elif kind == TASK_STARTED:
             self.runs = True
-        elif kind in APPROVAL_REQUESTS:
+        elif kind == APPROVAL_REQUESTED:
             self.asks = True
-        elif kind == "approval_resolved":
+        elif kind == APPROVAL_RESOLVED:
             self.asks = False
-        if kind in {"agent_message", *TERMINAL}:
+        if kind in ENDS_OF_TEXT:
             self.unfinished = ""
 
     def handle_loss(self, reason: str) -> None:  # noqa: ARG002  # the answer tells the conversation's state

@@ -4,23 +4,22 @@ The members with `codex_` are for Codex clients; SDK clients strip them, so the 
 the place, in the text of every surface, and last the agent's own words.
 """
 
-from actors.conversation.choices import choices, options_of
+from actors.conversation.choices import choices
 from actors.conversation.fitting_answers import OPTION, YES
 from actors.vocabulary.events import (
     FORM_LIMITS,
-    ApplyPatchApprovalRequest,
-    ApprovalRequest,
-    ElicitationApprovalRequest,
-    ExecApprovalRequest,
+    ApprovalRequested,
+    CommandSubject,
+    FilesSubject,
     FormField,
-    McpToolCallApprovalRequest,
+    FormSubject,
 )
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.quoting import quote_command
 from actors.vocabulary.settings import Decision
 from actors.vocabulary.visible_text import misleading_places
 from transports import question_text
-from transports.codex_questions import as_codex_question, as_command
+from transports.dialects.codex.questions import CodexCommand, codex_question
 from transports.dialects.kit.questions import Reply
 from transports.jsonrpc import JsonObject
 
@@ -33,17 +32,17 @@ DECISIONS: dict[str, Decision | None] = {
 
 
 def elicitation(
-    request: ApprovalRequest, conversation: ConversationId, tool_call: str, event: str, *, more_text: bool
+    request: ApprovalRequested, conversation: ConversationId, tool_call: str, event: str, *, more_text: bool
 ) -> JsonObject:
     """Params of `elicitation/create`, with the request and its turn under Codex's names.
 
     `more_text`: false for clients that match the message exactly, and know files as of August 2025.
     """
-    kind, members = _for_codex(as_codex_question(request), more_text=more_text)
+    kind, members = _for_codex(request, more_text=more_text)
     return {
         "message": message(request, more=more_text),
         "requestedSchema": _form(request, more_text=more_text),
-        **kind,
+        "codex_elicitation": kind,
         "threadId": conversation,
         "codex_mcp_tool_call_id": tool_call,
         "codex_event_id": event,
@@ -52,32 +51,22 @@ def elicitation(
     }
 
 
-def _for_codex(request: ApprovalRequest, *, more_text: bool) -> tuple[JsonObject, JsonObject]:
-    """The kind and the members for Codex clients, if they know the kind."""
-    match request:
-        case ExecApprovalRequest():
-            return {"codex_elicitation": "exec-approval"}, {
-                "codex_command": list(request.command),
-                "codex_cwd": str(request.cwd),
-                "codex_parsed_cmd": [{"type": "unknown", "cmd": quote_command(request.command)}],
-            }
-        case ApplyPatchApprovalRequest():
-            event = request.model_dump(mode="json")
-            optional = {f"codex_{name}": event[name] for name in ("reason", "grant_root") if event[name] is not None}
-            changes = _tag_changes(event["changes"]) if more_text else event["changes"]
-            return {"codex_elicitation": "patch-approval"}, {**optional, "codex_changes": changes}
-        case McpToolCallApprovalRequest() | ElicitationApprovalRequest():
-            words = as_command(request)
-            return {"codex_elicitation": "exec-approval"}, {
-                "codex_command": list(words),
-                "codex_cwd": "/",
-                "codex_parsed_cmd": [{"type": "unknown", "cmd": quote_command(words)}],
-            }
-        case _:
-            return {}, {}
+def _for_codex(request: ApprovalRequested, *, more_text: bool) -> tuple[str, JsonObject]:
+    """The kind and the members for Codex clients."""
+    question = codex_question(request.model_dump(mode="json"))
+    if isinstance(question, CodexCommand):
+        return "exec-approval", {
+            "codex_command": question.command,
+            "codex_cwd": question.cwd,
+            "codex_parsed_cmd": [{"type": "unknown", "cmd": quote_command(question.command)}],
+        }
+    changes = _tag_changes(question.changes) if more_text else question.changes
+    optional = {"codex_reason": question.reason, "codex_grant_root": question.grant_root}
+    known = {name: value for name, value in optional.items() if value is not None}
+    return "patch-approval", {**known, "codex_changes": changes}
 
 
-def message(request: ApprovalRequest, *, more: bool) -> str:
+def message(request: ApprovalRequested, *, more: bool) -> str:
     """The message; with all facts if `more`, or if the reference's words leave facts out."""
     event = request.model_dump(mode="json")
     opening, complete = _opening(request)
@@ -89,11 +78,11 @@ def message(request: ApprovalRequest, *, more: bool) -> str:
     return f"{opening}\n{facts.text}"
 
 
-def _opening(request: ApprovalRequest) -> tuple[str, bool]:
+def _opening(request: ApprovalRequested) -> tuple[str, bool]:
     """The reference's words, and whether they are complete: not if they could be misread."""
     match request:
-        case ExecApprovalRequest():
-            command, cwd = quote_command(request.command), str(request.cwd)
+        case ApprovalRequested(agent_call=None, subject=CommandSubject() as subject):
+            command, cwd = quote_command(subject.command), str(subject.cwd)
             if (
                 len(command) > SENTENCE_LENGTH
                 or "`" in command + cwd
@@ -102,7 +91,7 @@ def _opening(request: ApprovalRequest) -> tuple[str, bool]:
             ):
                 return "Allow Codex to run this command?", False
             return f"Allow Codex to run `{command}` in `{cwd}`?", True
-        case ApplyPatchApprovalRequest():
+        case ApprovalRequested(agent_call=None, subject=FilesSubject()):
             return "Allow Codex to apply proposed code changes?", True
         case _:
             return f"The agent asks: {question_text.title(request.model_dump(mode='json'))}", False
@@ -119,17 +108,17 @@ def reply_of(result: object) -> Reply:
     return Reply(Decision.DENIED, "the client's reply could not be read")
 
 
-def _form(request: ApprovalRequest, *, more_text: bool) -> JsonObject:
+def _form(request: ApprovalRequested, *, more_text: bool) -> JsonObject:
     """The form for a person, in MCP's terms: a server's own form, or the choice of a yes.
 
     Without a choice, the first yes counts. Clients that match exactly know of no choice for a command.
     """
     match request:
-        case ElicitationApprovalRequest(form=form):
+        case ApprovalRequested(subject=FormSubject(form=form)):
             needed = [field.name for field in form if field.required]
             properties = {field.name: _property(field) for field in form}
             return {"type": "object", "properties": properties, **({"required": needed} if needed else {})}
-        case _ if options_of(request) or (request.may_leave and more_text):
+        case _ if request.options or (request.may_leave and more_text):
             yes = [option for option in choices(request) if option.decision in YES]
             choice = {"type": "string", "title": "Which yes", "enum": [option.id for option in yes]}
             named_choice = {**choice, "enumNames": [option.name for option in yes]}

@@ -7,8 +7,8 @@ from typing import Protocol
 from actors.messages.routing import WatchList
 from actors.vocabulary.events import ACTIVITIES
 from transports import jsonrpc
-from transports.codex_events import CodexEvent
 from transports.dialect import Action, Wake, Write
+from transports.dialects.codex.events import CodexEvent
 from transports.dialects.kit.client_state import ClientState
 from transports.dialects.kit.script import Script, Scripts, look_up
 from transports.dialects.mcp.protocol.turn_requests import TurnRequest
@@ -57,6 +57,10 @@ class ClientLog:
 
 PROGRESS = "progress"
 COMMAND_LENGTH = 120  # characters of a command line in a message
+BEGINNINGS = {  # of work that Codex has an event for
+    "patch_apply_begin": "applying a patch",
+    "mcp_tool_call_begin": "using a tool of an MCP server",
+}
 
 
 def follow_progress(state: ClientState, call: TurnRequest, every_s: float) -> None:
@@ -80,7 +84,8 @@ def note_activity(call: TurnRequest, event: CodexEvent) -> None:
         line = command_line(json.loads(event.msg)["command"])
         call.activity = f"running `{line[:COMMAND_LENGTH]}{'…' if len(line) > COMMAND_LENGTH else ''}`"
     else:
-        call.activity = ACTIVITIES.get(event.record.type if event.record else event.type, call.activity)
+        activity = ACTIVITIES.get(event.record.type if event.record else event.type, call.activity)
+        call.activity = BEGINNINGS.get(event.type, activity)
 
 
 # --- the list of resources ------------------------------------------------------------------------------------------

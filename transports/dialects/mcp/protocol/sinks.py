@@ -5,11 +5,17 @@ from functools import partial
 from msgspec import Struct, field
 
 from actors.messages.effects import Slice
-from actors.vocabulary.events import TERMINAL, ApprovalRequest
+from actors.vocabulary.events import TERMINAL, ApprovalRequested
 from actors.vocabulary.ids import ConversationId, RequestId, TurnId
 from transports import jsonrpc
-from transports.codex_events import CodexEvent, event_notification, history_of, initial_state, translate_slice
 from transports.dialect import Wake, Write
+from transports.dialects.codex.events import (
+    CodexEvent,
+    event_notification,
+    history_of,
+    initial_state,
+    translate_slice,
+)
 from transports.dialects.kit.conversation_readers import SinkReader
 from transports.dialects.kit.paged_history import RecentMessages
 from transports.dialects.kit.questions import DISMISSED_REASON, describe_question, waiting_text
@@ -38,7 +44,7 @@ class AskingSink(Struct, eq=False):
     def answers(self) -> bool:
         return self.state.peer.elicits
 
-    def put(self, request: ApprovalRequest, tool_call: RequestId, event: str, task: TaskId | None = None) -> None:
+    def put(self, request: ApprovalRequested, tool_call: RequestId, event: str, task: TaskId | None = None) -> None:
         questions, peer = self.state.questions, self.state.peer
 
         def write(number: int) -> bytes:
@@ -52,7 +58,7 @@ class AskingSink(Struct, eq=False):
         else:
             questions.cannot_ask(request, self.conversation, self.say)
 
-    def say(self, request: ApprovalRequest) -> None:
+    def say(self, request: ApprovalRequested) -> None:
         self.state.log.say("warning", waiting_text(request))
 
 
@@ -89,12 +95,12 @@ class CallSink(AskingSink, eq=False):
         if self.state.has_twin(event.type):
             self.state.do(Write(event_notification(event.type, params, event.msg)))
 
-    def _ask(self, request: ApprovalRequest, of: TurnId | None) -> None:
+    def _ask(self, request: ApprovalRequested, of: TurnId | None) -> None:
         call = self.state.calls.owner(self.conversation, of)
         if call is not None:
             self.put(request, call.request, call.event_id(of), call.task)
 
-    def say(self, request: ApprovalRequest) -> None:
+    def say(self, request: ApprovalRequested) -> None:
         """Tell every call that waits for it, at once and with each report."""
         text = waiting_text(request)
         calls = self.state.calls.in_conversation(self.conversation)
@@ -144,7 +150,7 @@ class StreamSink(AskingSink, eq=False):
             del self.state.streams[self.conversation]
         self.state.do(disconnection(self.conversation, reason))
 
-    def _ask(self, request: ApprovalRequest, turn: TurnId | None) -> None:
+    def _ask(self, request: ApprovalRequested, turn: TurnId | None) -> None:
         created = self.state.creating_requests.get(self.conversation)
         self.put(request, created if created is not None else self.request, turn or "")
 
@@ -199,6 +205,6 @@ class UpdateSink(Struct, eq=False):
 # --- words ----------------------------------------------------------------------------------------------------------
 
 
-def denied_remark(request: ApprovalRequest) -> str:
+def denied_remark(request: ApprovalRequested) -> str:
     denial = f"The agent asked for {describe_question(request)}; {DISMISSED_REASON}, so it was denied."
     return f"{denial} {HOW_TO_GO_ON}"

@@ -14,11 +14,12 @@ from actors.vocabulary.conditions import Ending
 from actors.vocabulary.errors import UnknownConversation
 from actors.vocabulary.events import (
     TERMINAL,
-    ApprovalRequest,
+    ApprovalRequested,
     InputQueued,
     InputWithdrawn,
     UserMessage,
     durable_adapter,
+    type_of,
 )
 from actors.vocabulary.ids import ConversationId, InputId, TurnId
 from actors.vocabulary.records import Record
@@ -34,7 +35,7 @@ from transports.supervisor_requests import ReadHistory
 TTL_MS = int(KEYS_KEPT_S * 1000)  # at least: a task exists as long as its conversation
 POLL_MS = 1_000  # a look costs less than a millisecond
 JUST_BEFORE = 64  # the most events that are stored in one step with a message
-MENTIONS = frozenset({"input_queued", "user_message", "input_withdrawn"})
+MENTIONS = frozenset({type_of(InputQueued), type_of(UserMessage), type_of(InputWithdrawn)})
 STATUSES = {Ending.COMPLETED: "completed", Ending.INTERRUPTED: "cancelled", Ending.REPLACED: "cancelled"}
 CANCEL_REASON = "its task was cancelled"
 
@@ -56,7 +57,7 @@ class TaskState(Struct, frozen=True):
     created: float
     updated: float
     turn: TurnId | None = None
-    questions: tuple[ApprovalRequest, ...] = ()
+    questions: tuple[ApprovalRequested, ...] = ()
     withdrawn: bool = False
     result: TurnResult | None = None
 

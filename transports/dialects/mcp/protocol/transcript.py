@@ -3,13 +3,14 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 
-from actors.vocabulary.events import APPROVAL_REQUESTS
+from actors.vocabulary import events as ev
 from actors.vocabulary.records import Record
 from actors.vocabulary.visible_text import visible
+from transports.dialects.codex.questions import question_words
+from transports.dialects.codex.work import command_words, exit_code, patch_output
 from transports.jsonrpc import JsonObject
-from transports.notices import NOTICES, Notice
-from transports.question_text import command_line, sandbox_text, summary
-from transports.tool_uses import read_as
+from transports.notices import NOTICES
+from transports.question_text import command_line, is_patch, is_use, sandbox_text, summary
 
 CONTEXT = "**Context**"
 OUTPUT_LINES = 20  # of a command's output; its end says most
@@ -25,8 +26,8 @@ def part_of(record: Record) -> str:
     """The text of one event; empty if a reader does not need it."""
     if record.type not in PARTS:
         return ""
-    event = dict(read_as(json.loads(record.body)) or {})
-    return PARTS[event["type"]](event) if event.get("type") in PARTS else ""
+    event = json.loads(record.body)
+    return PARTS[event["type"]](event) if event["type"] in PARTS else ""  # a notice, where the event was too long
 
 
 def as_json(record: Record) -> JsonObject:
@@ -38,24 +39,44 @@ def _user_message(event: JsonObject) -> str:
     return f"{who}\n\n{event['message']}"
 
 
-def _command_begins(event: JsonObject) -> str:
-    line = command_line(event["command"])
-    return _code_block(line) if event.get("tool") else _code_block(f"$ {line}", "sh")
+def _work_begins(event: JsonObject) -> str:
+    subject = event["subject"]
+    match subject["kind"]:
+        case "command":
+            line = command_line(command_words(event))
+            return _code_block(line) if subject.get("tool") else _code_block(f"$ {line}", "sh")
+        case "files":
+            return "Patch: " + ", ".join(f"`{visible(path)}`" for path in subject["changes"])
+        case "tool":
+            return ""
+        case _:
+            return _notice(event)
+
+
+def _work_ends(event: JsonObject) -> str:
+    match event["kind"]:
+        case "command":
+            return _command_ends(event)
+        case "files":
+            failed = f"*The patch failed: {patch_output(event)['stderr']}*"
+            return "" if event["status"] == "completed" else failed
+        case "tool":
+            return ""
+        case _:
+            return _notice(event)
 
 
 def _command_ends(event: JsonObject) -> str:
-    lines = (event["stdout"] + event["stderr"]).splitlines()
+    lines = (event.get("output", "") + event.get("errors", "")).splitlines()
     left_out = len(lines) - OUTPUT_LINES
     shown_lines = [f"… {left_out} lines"] * (left_out > 0) + lines[-OUTPUT_LINES:]
-    return _code_block("\n".join([*shown_lines, f"[exit {event['exit_code']}]"]))
+    return _code_block("\n".join([*shown_lines, f"[exit {exit_code(event)}]"]))
 
 
-def _patch(event: JsonObject) -> str:
-    return "Patch: " + ", ".join(f"`{visible(path)}`" for path in event["changes"])
-
-
-def _approval_request(event: JsonObject) -> str:
-    return f"*Asked for approval, {sandbox_text(event)}:*\n\n{_code_block(summary(event))}"
+def _question(event: JsonObject) -> str:
+    known = is_patch(event) or not is_use(event)
+    text = summary(event) if known else command_line(question_words(event))
+    return f"*Asked for approval, {sandbox_text(event)}:*\n\n{_code_block(text)}"
 
 
 def _plan(event: JsonObject) -> str:
@@ -63,14 +84,10 @@ def _plan(event: JsonObject) -> str:
     return "\n".join(f"- [{marks[step['status']]}] {step['step']}" for step in event["plan"])
 
 
-def _notice_writer(notice: Notice) -> Callable[[JsonObject], str]:
-    """A function for the notice of an event in italics, with a capital first letter; an empty one is left out."""
-
-    def write(event: JsonObject) -> str:
-        text = visible(notice(event))
-        return f"*{text[:1].upper()}{text[1:]}*" if text else ""
-
-    return write
+def _notice(event: JsonObject) -> str:
+    """The notice of an event in italics, with a capital first letter; an empty one is left out."""
+    text = visible(NOTICES[event["type"]](event))
+    return f"*{text[:1].upper()}{text[1:]}*" if text else ""
 
 
 def _code_block(text: str, kind: str = "") -> str:
@@ -81,18 +98,16 @@ def _code_block(text: str, kind: str = "") -> str:
     return f"{fence}{kind}\n{text}\n{fence}"
 
 
-PARTS: Mapping[str, Callable[[JsonObject], str]] = {
-    "session_configured": lambda event: f"# {event.get('name') or event['session_id']}",
-    "user_message": _user_message,
-    "agent_message": lambda event: f"**Agent**\n\n{event['message']}" + (" *(cut)*" if event.get("partial") else ""),
-    "exec_command_begin": _command_begins,
-    "exec_command_end": _command_ends,
-    "patch_apply_begin": _patch,
-    **dict.fromkeys(APPROVAL_REQUESTS, _approval_request),
-    "approval_resolved": lambda event: f"*{event['decision']}{' by ' + event['by'] if event.get('by') else ''}*",
-    "patch_apply_end": lambda event: "" if event["success"] else f"*The patch failed: {event['stderr']}*",
-    "plan_update": _plan,
-    **{kind: _notice_writer(notice) for kind, notice in NOTICES.items()},
-    "error": lambda event: f"*Error: {event['message']}*",
-    "turn_aborted": lambda event: f"*Turn {event['reason']}*",
+_PARTS: Mapping[type[ev.BaseEvent], Callable[[JsonObject], str]] = {
+    ev.SessionConfigured: lambda event: f"# {event.get('name') or event['session_id']}",
+    ev.UserMessage: _user_message,
+    ev.AgentMessage: lambda event: f"**Agent**\n\n{event['message']}" + (" *(cut)*" if event.get("partial") else ""),
+    ev.WorkBegan: _work_begins,
+    ev.WorkEnded: _work_ends,
+    ev.ApprovalRequested: _question,
+    ev.ApprovalResolved: lambda event: f"*{event['decision']}{' by ' + event['by'] if event.get('by') else ''}*",
+    ev.PlanUpdate: _plan,
+    ev.ErrorEvent: lambda event: f"*Error: {event['message']}*",
+    ev.TurnAborted: lambda event: f"*Turn {event['reason']}*",
 }
+PARTS = {**dict.fromkeys(NOTICES, _notice), **{ev.type_of(kind): write for kind, write in _PARTS.items()}}

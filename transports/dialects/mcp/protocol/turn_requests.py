@@ -8,7 +8,7 @@ whose input came first owns the events.
 from msgspec import Struct
 
 from actors.messages.effects import Slice
-from actors.vocabulary.events import UserMessage, durable_adapter
+from actors.vocabulary.events import USER_MESSAGE, UserMessage, durable_adapter
 from actors.vocabulary.ids import ConversationId, InputId, RequestId, TurnId
 from transports.dialects.mcp.protocol.revisions import Introduction
 from transports.dialects.mcp.protocol.tasks import TaskId, related_task_meta
@@ -72,7 +72,7 @@ class TurnRequests:
         """Find the owners of new turns first: a turn's first event precedes the input that names its owner."""
         waiting = {call.input: call for call in self.in_conversation(slice_.conversation)}
         for record in slice_.records:
-            if record.type == "user_message" and record.turn is not None and record.turn not in self._owners:
+            if record.type == USER_MESSAGE and record.turn is not None and record.turn not in self._owners:
                 message = durable_adapter.validate_json(record.body)
                 if isinstance(message, UserMessage) and message.input_id in waiting:
                     self._owners[record.turn] = waiting[message.input_id]

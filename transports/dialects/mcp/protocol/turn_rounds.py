@@ -12,12 +12,12 @@ from actors.messages.conversation import AnswerApproval, FindInput, Inspect, Sen
 from actors.messages.effects import Slice
 from actors.vocabulary.answers import AcceptedInput, InputFound, TurnResult
 from actors.vocabulary.errors import AlreadyAnswered, InvalidInput, UnknownApproval
-from actors.vocabulary.events import ApprovalRequest
+from actors.vocabulary.events import ApprovalRequested
 from actors.vocabulary.ids import ApprovalId, Caller, ConversationId
 from actors.vocabulary.settings import Decision
 from transports import jsonrpc
-from transports.codex_events import translate_slice
 from transports.dialect import Write
+from transports.dialects.codex.events import translate_slice
 from transports.dialects.kit.questions import waiting_text
 from transports.dialects.kit.script import Script, command
 from transports.dialects.kit.turn_endings import end_of
@@ -35,7 +35,7 @@ from transports.jsonrpc import JsonObject
 class PendingQuestions(Struct, frozen=True):
     """Questions that a turn waits for. `seq`: the last event that was read."""
 
-    questions: tuple[ApprovalRequest, ...]
+    questions: tuple[ApprovalRequested, ...]
     seq: int
 
 
@@ -59,7 +59,7 @@ class RoundSink(Struct, eq=False):
     passed_on: frozenset[ApprovalId] = frozenset()  # by this client; it is not asked again
     waits: Caller | None = None  # the caller of the message, which gets the end of the turn
     seq: int = 0
-    questions: list[ApprovalRequest] = field(default_factory=list)
+    questions: list[ApprovalRequested] = field(default_factory=list)
 
     @property
     def answers(self) -> bool:
@@ -84,7 +84,7 @@ class RoundSink(Struct, eq=False):
     def handle_loss(self, reason: str) -> None:
         """Do nothing: the call gets the conversation's answer, or a refusal."""
 
-    def _ask(self, request: ApprovalRequest) -> None:
+    def _ask(self, request: ApprovalRequested) -> None:
         if request.approval_id in self.passed_on:
             return
         if self.answers:
@@ -92,7 +92,7 @@ class RoundSink(Struct, eq=False):
         else:
             self.state.questions.cannot_ask(request, self.conversation, self._say)
 
-    def _say(self, request: ApprovalRequest) -> None:
+    def _say(self, request: ApprovalRequested) -> None:
         self.call.activity = waiting_text(request)
         tell_progress(self.state, self.call, self.call.activity)
 
@@ -141,7 +141,7 @@ def input_required(
     }
 
 
-def question(request: ApprovalRequest, conversation: ConversationId, call: str) -> JsonObject:
+def question(request: ApprovalRequested, conversation: ConversationId, call: str) -> JsonObject:
     params = elicitation(request, conversation, call, "", more_text=True)
     return {"method": "elicitation/create", "params": {"mode": "form", **params}}
 

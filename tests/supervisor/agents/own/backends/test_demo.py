@@ -35,7 +35,7 @@ def test_it_says_and_streams_what_it_is_told(demo: Talk) -> None:
 
 def test_it_runs_a_command_and_tells_its_output(demo: Talk) -> None:
     assert demo.ask("run echo a | tr a b").message == "b"
-    assert demo.wait(ev.ExecCommandEnd).exit_code == 0
+    assert demo.wait(ev.WorkEnded, of="command").exit_code == 0
     assert demo.ask("run exit 3").message == "It failed with exit code 3."
     assert demo.ask("run true").message == "Done; it printed nothing."
 
@@ -45,12 +45,12 @@ def test_it_writes_and_changes_files_by_patches(harness: EngineHarness, demo: Ta
     assert (harness.workspace / "note.txt").read_text() == "one\ntwo\n"
     demo.ask("change note.txt: two => three")
     assert (harness.workspace / "note.txt").read_text() == "one\nthree\n"
-    assert len(demo.all(ev.PatchApplyEnd)) == 2
+    assert len(demo.all(ev.WorkEnded, of="files")) == 2
 
 
 def test_it_does_one_step_after_the_other(harness: EngineHarness, demo: Talk) -> None:
     demo.ask("write a.txt: milk; then run cat a.txt; then plan drink, sleep; then say good night")
-    assert demo.wait(ev.ExecCommandEnd).stdout == "milk\n"
+    assert demo.wait(ev.WorkEnded, of="command").output == "milk\n"
     assert [(one.step, one.status) for one in demo.wait(ev.PlanUpdate).plan] == [
         ("drink", "in_progress"),
         ("sleep", "pending"),
@@ -70,7 +70,7 @@ def test_it_does_one_step_after_the_other(harness: EngineHarness, demo: Talk) ->
 def test_it_asks_before_it_leaves_the_sandbox(harness: EngineHarness, decision: Decision, message: str) -> None:
     demo = harness.talk(provider="demo", approval_policy=ApprovalPolicy.ON_REQUEST, sandbox=ReadOnly())
     begun = demo.start("ask touch x")
-    question = demo.wait(ev.ExecApprovalRequest)
+    question = demo.wait(ev.ApprovalRequested)
     assert question.reason == "You asked me to run it outside the sandbox."
     demo.decide(question.approval_id, decision)
     assert demo.result(begun).message == message

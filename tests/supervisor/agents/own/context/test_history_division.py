@@ -88,12 +88,37 @@ def test_no_step_begins_between_a_call_and_its_output(kinds: list[str]) -> None:
 
 def test_the_plan_and_the_files_that_were_open_last_are_found() -> None:
     read = ev.ToolCall(call_id=CallId("r"), item_id=ItemId("r"), name="read_file", arguments='{"path":"a.py"}')
-    patch = ev.PatchApplyBegin(call_id=CallId("p"), auto_approved=True, changes={"/w/b.py": "delete"})
+    patch = ev.WorkBegan(call_id=CallId("p"), subject=ev.FilesSubject(changes={"/w/b.py": "delete"}))
     plans = [ev.PlanUpdate(plan=(ev.PlanStep(step=name, status="pending"),)) for name in ("old", "new")]
-    story = story_of(ev.TaskStarted(), read, patch, *plans, read)
-    assert story.files == ["/w/b.py", "a.py"]
+    hints = (ev.CommandHint(cmd="cat c", purpose="reads", name="c"), ev.CommandHint(cmd="ls d", path="d"))
+    shown = ev.WorkBegan(call_id=CallId("s"), subject=ev.CommandSubject(command=("cat", "c"), hints=hints))
+    story = story_of(ev.TaskStarted(), read, patch, shown, *plans, read)
+    assert story.files == ["/w/b.py", "c", "a.py"]
     assert [one.step for one in story.plan] == ["new"]
     assert join_files(["a", "b"], ["a", "c"], 2) == ("a", "c")
+
+
+def agents_work(*, ended: bool = True) -> ev.WorkBegan | ev.WorkEnded:
+    subject = ev.CommandSubject(command=("npm", "i"), changes={"/w/lock": "delete"})
+    call = ev.AgentCall(title="Install", sort="execute")
+    if not ended:
+        return ev.WorkBegan(call_id=CallId("w"), subject=subject, agent_call=call)
+    return ev.WorkEnded(call_id=CallId("w"), kind="command", subject=subject, agent_call=call, status="completed")
+
+
+def test_the_work_of_another_agent_is_known_when_it_ends_and_a_step_may_follow_it() -> None:
+    begun = story_of(ev.TaskStarted(), agents_work(ended=False))
+    assert (begun.files, begun.steps[0].last_seq, begun.steps[0].answered) == ([], 1, False)
+    ended = story_of(ev.TaskStarted(), agents_work(ended=False), agents_work(), said("so"))
+    assert ended.files == ["/w/lock"]
+    assert [(one.first_seq, one.last_seq, one.items) for one in ended.steps] == [(1, 3, 1), (4, 4, 1)]
+
+
+def test_a_search_belongs_to_the_step_that_follows_it() -> None:
+    subject = ev.SearchSubject(query="q", kept="[]")
+    search = ev.WorkEnded(call_id=CallId("s"), kind="search", subject=subject, status="completed")
+    story = story_of(ev.TaskStarted(), called("1"), output("1"), search, said("so"))
+    assert [(one.first_seq, one.last_seq) for one in story.steps] == [(1, 3), (5, 5)]
 
 
 def test_the_last_steps_stay_as_long_as_they_are_short_enough() -> None:

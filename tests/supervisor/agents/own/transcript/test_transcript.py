@@ -37,6 +37,7 @@ from supervisor.config.shared_keys import WireApi
 from supervisor.work.reach.readable import Reach
 from tests.support.any_event import event_of
 from tests.support.plain_form import PLAIN, items_of
+from tests.support.work import command, command_ended
 
 
 def user(text: str) -> ev.UserMessage:
@@ -66,11 +67,10 @@ def told(*events: ev.DurableEvent) -> ModelTranscript:
     return transcript
 
 
-def asked(item: str, approval: str, *, retry: bool = False) -> ev.ExecApprovalRequest:
-    return ev.ExecApprovalRequest(
+def asked(item: str, approval: str, *, retry: bool = False) -> ev.ApprovalRequested:
+    return ev.ApprovalRequested(
         call_id=CallId(item),
-        command=("x",),
-        cwd=Path("/"),
+        subject=command("x"),
         approval_id=ApprovalId(approval),
         item_id=ItemId(item),
         retry=retry,
@@ -183,7 +183,7 @@ def test_an_answered_question_is_known_by_item_and_by_whether_it_was_the_retry()
 
 def test_a_new_turn_knows_nothing_of_the_questions_and_commands_of_the_last() -> None:
     resolved = ev.ApprovalResolved(approval_id=ApprovalId("1"), decision=Decision.APPROVED)
-    ended = ev.ExecCommandEnd(call_id=CallId("i"), exit_code=1, item_id=ItemId("i"))
+    ended = command_ended(code=1, call="i", item="i")
     transcript = told(asked("i", "1"), resolved, ended)
     assert transcript.calls.command_end(ItemId("i")) == ended
     transcript.take(ev.TaskStarted())
@@ -334,7 +334,7 @@ ANY_EVENT = st.one_of(
     st.builds(ev.ToolOutput, call_id=FOREIGN, item_id=FOREIGN, output=FOREIGN),
     st.builds(ev.ApprovalResolved, approval_id=FOREIGN, decision=st.sampled_from(Decision), reason=FOREIGN),
     st.builds(asked, FOREIGN, FOREIGN, retry=st.booleans()),
-    st.builds(ev.ExecCommandEnd, call_id=FOREIGN, exit_code=st.integers(), item_id=FOREIGN),
+    st.builds(command_ended, FOREIGN, code=st.integers(), call=FOREIGN, item=FOREIGN),
     st.builds(ev.ConversationRestarted, without_pictures=st.booleans()),
     st.builds(ev.TaskStarted),
     st.builds(ev.TaskComplete),
@@ -382,12 +382,20 @@ def test_twenty_thousand_calls_of_one_answer_are_answered_in_linear_time() -> No
 def noisy(transcript: ModelTranscript, name: str) -> None:
     call, item = CallId(name), ItemId(name)
     transcript.take(ev.ToolCall(call_id=call, item_id=item, name="shell", arguments="{}"))
-    question = ev.ExecApprovalRequest(
-        call_id=call, command=("x",), cwd=Path("/"), approval_id=ApprovalId(name), item_id=item
-    )
-    transcript.take(question)
+    transcript.take(asked(name, name))
     transcript.take(ev.ApprovalResolved(approval_id=ApprovalId(name), decision=Decision.APPROVED))
-    transcript.take(ev.ExecCommandEnd(call_id=call, item_id=item, exit_code=0, stdout="x" * 1000))
+    transcript.take(command_ended("x" * 1000, call=name, item=name))
+
+
+def test_the_output_of_a_call_alone_tells_of_our_own_work() -> None:
+    call_id, item = CallId("a"), ItemId("item-a")
+    ends = (
+        ev.WorkEnded(call_id=call_id, item_id=item, kind="files", status="completed", output="M f"),
+        ev.WorkEnded(call_id=call_id, item_id=item, kind="tool", status="completed", result={"content": []}),
+        ev.WorkEnded(call_id=call_id, item_id=item, kind="picture", status="completed"),
+        command_ended("seen", call="a", item="item-a"),
+    )
+    assert items_of(told(call("a"), *ends, output("a"))) == items_of(told(call("a"), output("a")))
 
 
 def test_what_a_command_wrote_is_kept_until_its_call_has_its_output_and_no_longer() -> None:

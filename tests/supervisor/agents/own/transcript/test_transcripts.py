@@ -24,6 +24,7 @@ from tests.fakes.journal import FakeJournal
 from tests.supervisor.agents.backends import CONVERSATION, an_input, an_order
 from tests.supervisor.work.commands import limited
 from tests.support.plain_form import PLAIN, items_of
+from tests.support.work import command
 
 
 def journal_of(*events: ev.DurableEvent) -> FakeJournal:
@@ -107,7 +108,14 @@ def test_a_long_history_is_read_in_pages(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_what_another_agent_said_and_did_is_part_of_it() -> None:
     async def scene() -> None:
-        use = ev.ToolUseEnd(call_id=CallId("c"), command=("npm", "test"), status="failed", exit_code=1)
+        use = ev.WorkEnded(
+            call_id=CallId("c"),
+            kind="command",
+            subject=command("npm", "test"),
+            agent_call=ev.AgentCall(title="Run the tests", sort="execute"),
+            status="failed",
+            exit_code=1,
+        )
         stored = (ev.UserMessage(message="old"), use, ev.AgentMessage(message="It fails."))
         transcript = await TranscriptCache(journal_of(*stored)).open(order(3), PLAIN)
         assert items_of(transcript) == [

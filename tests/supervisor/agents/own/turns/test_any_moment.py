@@ -31,7 +31,7 @@ SCRIPTS = (
 def stands_still(conversation: Talk) -> bool:
     """Tell whether no turn is open, or an approval is."""
     events = Counter(one.type for one in conversation.events)
-    asked = events["exec_approval_request"] + events["apply_patch_approval_request"]
+    asked = events[ev.APPROVAL_REQUESTED]
     over = events["task_started"] == events["task_complete"] + events["turn_aborted"]
     return over or asked > events["approval_resolved"]
 
@@ -98,8 +98,8 @@ def check_history(conversation: Talk, server: ModelServer, said: list[str]) -> N
     check_well_formed(server.requests[-1])
     users = [line[1] for line in talk(server) if line[0] == "user"]
     assert Counter(users) == Counter([*said, "say on"])
-    opened = Counter(one.item_id for one in conversation.all(ev.ExecCommandBegin))
-    assert opened == Counter(one.item_id for one in conversation.all(ev.ExecCommandEnd))
+    opened = Counter(one.item_id for one in conversation.all(ev.WorkBegan))
+    assert opened == Counter(one.item_id for one in conversation.all(ev.WorkEnded))
     assert max(opened.values(), default=1) == 1, "a command ran twice"
 
 

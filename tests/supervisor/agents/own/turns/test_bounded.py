@@ -82,7 +82,7 @@ def test_a_patch_and_a_command_beyond_their_bounds_are_told_to_the_model(tmp_pat
         assert "greenroom.limits.patch_bytes" in output(server)
         conversation.ask(f"call shell {json.dumps(['echo', 'x' * 50])}; then; say done")
         assert output(server).startswith("error: the command is too long; write a file and run that: the bound is 50")
-        assert not conversation.all(ev.ExecCommandBegin)
+        assert not conversation.all(ev.WorkBegan)
         assert not (harness.workspace / "new.txt").exists()
 
 
@@ -101,7 +101,7 @@ def test_a_file_is_changed_only_when_that_stands_in_the_journal(
 
         monkeypatch.setattr(patching, "apply_plan", look_and_apply)
         conversation.ask(as_argv(ADD))
-        assert stored[-1] == "patch_apply_begin"
+        assert stored[-1] == ev.type_of(ev.WorkBegan)
         assert (harness.workspace / "new.txt").exists()
 
 

@@ -80,7 +80,7 @@ def test_a_looping_model_is_stopped_by_each_kind_of_budget(
     assert (reached(conversation).scope, reached(conversation).unit) == (scope, unit)
     assert f"greenroom.budget.{scope}.{unit}" in (result.message or "")
     assert len(server.requests) == requests
-    assert len(conversation.all(ev.ExecCommandEnd)) == commands
+    assert len(conversation.all(ev.WorkEnded)) == commands
     assert conversation.types()[-3:] == ["budget_reached", "error", "turn_aborted"] or commands == 2
 
 
@@ -191,7 +191,7 @@ def test_calls_that_were_not_begun_when_a_person_interrupted_count_for_nothing(a
     harness = at("[greenroom.budget.home]\ntool_calls = 9\n")
     conversation = harness.talk()
     begun = conversation.start(f"{shell('sleep', '30')}; {shell('true')}; {shell('true')}")
-    conversation.wait(ev.ExecCommandBegin)
+    conversation.wait(ev.WorkBegan)
     conversation.interrupt()
     assert conversation.result(begun).ending is Ending.INTERRUPTED
     assert harness.engine.journal.total_spent().tool_calls == 1
@@ -221,7 +221,7 @@ def test_the_time_in_which_a_turn_waits_for_a_person_is_not_its_own(at: At, monk
     harness = at("[greenroom.budget.turn]\nminutes = 1.0\n")
     conversation = harness.talk(approval_policy=ApprovalPolicy.UNTRUSTED, sandbox=ReadOnly())
     begun = conversation.start(f"{shell('touch', 'x')}; then; say done")
-    question = conversation.wait(ev.ExecApprovalRequest)
+    question = conversation.wait(ev.ApprovalRequested)
     now = 3600.0
     conversation.decide(question.approval_id, Decision.DENIED)
     assert conversation.result(begun).ending is Ending.COMPLETED
@@ -330,7 +330,7 @@ def test_a_circle_goes_on_where_a_turn_was_resumed(at: At) -> None:
     call = shell("touch", "x")
     begun = conversation.start("; then; ".join([call] * 9))
     for number in (1, 2, 3):
-        question = conversation.wait(ev.ExecApprovalRequest, number)
+        question = conversation.wait(ev.ApprovalRequested, number)
         if number == 3:
             harness.restart()
         conversation.decide(question.approval_id, Decision.DENIED)

@@ -51,14 +51,14 @@ class Toys:
         self.told.write_text(json.dumps(tool))
         self.talk.ask(call("more_tools"))
 
-    def asked(self) -> list[ev.McpToolCallApprovalRequest]:
-        return self.talk.all(ev.McpToolCallApprovalRequest)
+    def asked(self) -> list[ev.ApprovalRequested]:
+        return self.talk.all(ev.ApprovalRequested)
 
     def write(self, decision: Decision | None = None) -> None:
         """Call the tool; with a decision there has to be a question."""
         begun = self.talk.start(call("write", text="x"))
         if decision is not None:
-            question = self.talk.wait(ev.McpToolCallApprovalRequest, len(self.asked()) + 1)
+            question = self.talk.wait(ev.ApprovalRequested, len(self.asked()) + 1)
             self.talk.decide(question.approval_id, decision)
         self.talk.result(begun)
 
@@ -108,16 +108,16 @@ def test_what_is_too_long_to_be_kept_counts_to_its_last_character(toys: Toys) ->
 
 def test_a_tool_that_changes_while_a_person_reads_is_asked_about_anew(toys: Toys) -> None:
     begun = toys.talk.start(call("write", text="x"))
-    first = toys.talk.wait(ev.McpToolCallApprovalRequest)
+    first = toys.talk.wait(ev.ApprovalRequested)
     other = toys.harness.talk(**ASKS)
     toys.told.write_text(json.dumps(CHANGES["another description"]))
     other.ask(call("more_tools"))
     toys.talk.decide(first.approval_id, Decision.APPROVED)
-    second = toys.talk.wait(ev.McpToolCallApprovalRequest, 2)
+    second = toys.talk.wait(ev.ApprovalRequested, 2)
     assert second.changed
     toys.talk.decide(second.approval_id, Decision.DENIED)
     toys.talk.result(begun)
-    assert toys.talk.all(ev.McpToolCallBegin) == []
+    assert toys.talk.all(ev.WorkBegan) == []
 
 
 SERVER: dict[str, Any] = {"command": "npx", "args": ("toys",), "env": {"A": "1"}, "cwd": "/srv"}

@@ -21,6 +21,7 @@ from tests.supervisor.agents.own.turns.requests import check_well_formed, lines,
 from tests.support.confinement import CONFINED, confinable
 from tests.support.engine_harness import EngineHarness, Talk, harness_at
 from tests.support.model_server import ModelServer
+from tests.support.work import command, subject_of
 
 REJECTED = "exec command rejected by user"
 
@@ -41,11 +42,11 @@ def result(text: str) -> dict[str, Any]:
     return dict(told)
 
 
-def answered(conversation: Talk, decision: Decision, said: str, reason: str = "") -> ev.ExecApprovalRequest:
+def answered(conversation: Talk, decision: Decision, said: str, reason: str = "") -> ev.ApprovalRequested:
     """Send a message, answer the one question it leads to, and wait for the turn's end."""
-    number = len(conversation.all(ev.ExecApprovalRequest)) + 1
+    number = len(conversation.all(ev.ApprovalRequested)) + 1
     begun = conversation.start(said)
-    question = conversation.wait(ev.ExecApprovalRequest, number)
+    question = conversation.wait(ev.ApprovalRequested, number)
     conversation.decide(question.approval_id, decision, reason)
     conversation.result(begun)
     return question
@@ -67,11 +68,13 @@ def test_the_events_of_a_command_come_in_the_order_that_clients_know(harness: En
     conversation.ask(f"say let me look; {shell('printf', 'a')}; usage 10 5; then; say done; usage 20 5")
     assert conversation.types(since=1) == [
         *("task_started", "user_message", "user_message", "agent_message", "tool_call", "token_count"),
-        *("exec_command_begin", "exec_command_end", "tool_output", "agent_message", "token_count", "task_complete"),
+        *("work_began", "work_ended", "tool_output", "agent_message", "token_count", "task_complete"),
     ]
-    begin, end = conversation.wait(ev.ExecCommandBegin), conversation.wait(ev.ExecCommandEnd)
-    assert (begin.command, begin.cwd) == (("printf", "a"), harness.workspace)
-    assert (end.stdout, end.exit_code, end.item_id) == ("a", 0, begin.item_id)
+    begin, end = conversation.wait(ev.WorkBegan), conversation.wait(ev.WorkEnded)
+    subject = subject_of(begin, ev.CommandSubject)
+    assert (subject.command, subject.cwd) == (("printf", "a"), harness.workspace)
+    assert (end.kind, end.status, end.output) == ("command", "completed", "a")
+    assert (end.exit_code, end.item_id) == (0, begin.item_id)
 
 
 def test_both_streams_and_the_exit_code_reach_the_model_when_a_command_fails(
@@ -182,13 +185,13 @@ def test_a_command_runs_in_its_workdir(harness: EngineHarness, server: ModelServ
     conversation = harness.talk()
     conversation.ask(f"{shell('pwd', workdir='sub')}; then; say done")
     assert result(*outputs(server))["output"] == f"{harness.workspace / 'sub'}\n"
-    assert conversation.wait(ev.ExecCommandBegin).cwd == harness.workspace / "sub"
+    assert subject_of(conversation.wait(ev.WorkBegan), ev.CommandSubject).cwd == harness.workspace / "sub"
 
 
 def test_what_a_command_leaves_in_the_background_ends_with_its_turn(harness: EngineHarness) -> None:
     conversation = harness.talk()
     conversation.ask(f"{shell('sh', '-c', 'sleep 300 >/dev/null 2>&1 & echo $!')}; then; say done")
-    pid = conversation.wait(ev.ExecCommandEnd).stdout.strip()
+    pid = conversation.wait(ev.WorkEnded).output.strip()
     assert not Path("/proc", pid).exists()
 
 
@@ -263,12 +266,12 @@ def test_a_program_that_a_sandboxed_command_has_put_in_the_way_stays_in_the_sand
 def test_an_approved_command_runs_once_and_the_question_says_all(harness: EngineHarness, server: ModelServer) -> None:
     conversation = harness.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     question = answered(conversation, Decision.APPROVED, f"{shell('sh', '-c', 'echo x >> log')}; then; say done")
-    assert (question.command, question.cwd) == (("sh", "-c", "echo x >> log"), harness.workspace)
+    assert question.subject == command("sh", "-c", "echo x >> log", cwd=str(harness.workspace))
     assert question.call_id == "call_2_0_0"
     assert question.approval_id.endswith(f"@{conversation.conversation}")
     assert (harness.workspace / "log").read_text() == "x\n"
     types = conversation.types()
-    assert types.index("approval_resolved") < types.index("exec_command_begin")
+    assert types.index("approval_resolved") < types.index("work_began")
     assert len(server.requests) == 2
 
 
@@ -280,14 +283,14 @@ def test_a_denied_command_does_not_run_and_the_model_hears_why(
     answered(conversation, Decision.DENIED, f"{shell('touch', 'x')}; then; say done", reason)
     assert outputs(server) == [told]
     assert not (harness.workspace / "x").exists()
-    assert not conversation.all(ev.ExecCommandBegin)
+    assert not conversation.all(ev.WorkBegan)
     assert conversation.wait(ev.TaskComplete).last_agent_message == "done"
 
 
 def test_abort_ends_the_turn_without_running_anything(harness: EngineHarness, server: ModelServer) -> None:
     conversation = harness.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     begun = conversation.start(f"{shell('touch', 'x')}; then; say done")
-    question = conversation.wait(ev.ExecApprovalRequest)
+    question = conversation.wait(ev.ApprovalRequested)
     conversation.decide(question.approval_id, Decision.ABORT)
     assert conversation.result(begun).ending is Ending.INTERRUPTED
     assert not (harness.workspace / "x").exists()
@@ -302,7 +305,7 @@ def test_approved_for_the_session_is_not_asked_again_in_the_same_directory(harne
     said = f"{shell('sh', '-c', 'echo x >> log')}; then; say done"
     answered(conversation, Decision.APPROVED_FOR_SESSION, said)
     conversation.ask(said)
-    assert len(conversation.all(ev.ExecApprovalRequest)) == 1
+    assert len(conversation.all(ev.ApprovalRequested)) == 1
     assert (harness.workspace / "log").read_text() == "x\nx\n"
     answered(conversation, Decision.DENIED, f"{shell('sh', '-c', 'echo x >> log', workdir='sub')}; then; say done")
     harness.restart()
@@ -314,7 +317,7 @@ def test_approved_alone_is_asked_again(harness: EngineHarness) -> None:
     conversation = harness.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     for _ in range(2):
         answered(conversation, Decision.APPROVED, f"{shell('touch', 'x')}; then; say done")
-    assert len(conversation.all(ev.ExecApprovalRequest)) == 2
+    assert len(conversation.all(ev.ApprovalRequested)) == 2
 
 
 def test_a_command_is_not_started_before_its_beginning_is_stored(
@@ -325,7 +328,7 @@ def test_a_command_is_not_started_before_its_beginning_is_stored(
     commit = journal.commit
 
     def slow(appends: Sequence[Append]) -> list[JournalError | None]:
-        if any(one.type == "exec_command_begin" for append in appends for one in append.records):
+        if any(one.type == ev.type_of(ev.WorkBegan) for append in appends for one in append.records):
             held.set()
             go.wait()
         return commit(appends)
@@ -347,7 +350,7 @@ def test_a_command_is_not_started_before_its_beginning_is_stored(
 def test_a_known_safe_command_is_not_asked_about(harness: EngineHarness) -> None:
     conversation = harness.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     conversation.ask(f"{shell('ls')}; then; say done")
-    assert conversation.wait(ev.ExecCommandEnd).exit_code == 0
+    assert conversation.wait(ev.WorkEnded).exit_code == 0
 
 
 def test_what_a_repository_names_writes_nothing_when_git_is_run_without_a_question(
@@ -373,7 +376,7 @@ def test_a_deadline_is_passed_on_and_answers_as_denied(tmp_path: Path, server: M
     with harness_at(tmp_path, server.base_url, greenroom="approval_deadline_seconds = 0.1") as harness:
         conversation = harness.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
         assert conversation.ask(f"{shell('touch', 'x')}; then; say done").message == "done"
-        assert conversation.wait(ev.ExecApprovalRequest).deadline_s == 0.1
+        assert conversation.wait(ev.ApprovalRequested).deadline_s == 0.1
         assert outputs(server) == [f"{REJECTED}: nobody answered in time"]
 
 
@@ -412,7 +415,7 @@ def test_a_command_that_fails_in_the_sandbox_is_offered_again_without(
         "Execution failed: exit code 1",
         "retrying command without sandbox",
     ]
-    begins, ends = conversation.all(ev.ExecCommandBegin), conversation.all(ev.ExecCommandEnd)
+    begins, ends = conversation.all(ev.WorkBegan), conversation.all(ev.WorkEnded)
     assert [one.exit_code for one in ends] == [1, 0]
     assert {one.item_id for one in begins} | {one.item_id for one in ends} == {question.item_id}
     assert result(*outputs(server))["metadata"]["exit_code"] == 0
@@ -426,7 +429,7 @@ def test_a_retry_that_is_denied_tells_the_model_both(harness: EngineHarness, ser
     first, _, rest = told.partition("\n")
     assert first == f"{REJECTED}: no"
     assert result(rest)["output"].startswith("told\n")
-    assert len(conversation.all(ev.ExecCommandBegin)) == 1
+    assert len(conversation.all(ev.WorkBegan)) == 1
 
 
 @confinable
@@ -447,7 +450,7 @@ def test_a_stream_that_breaks_after_a_finished_call_does_not_run_it_twice(
         said = f"{shell('sh', '-c', 'echo x >> log')}; say after; cut; then; say done"
         assert conversation.ask(said).message == "done"
         assert (harness.workspace / "log").read_text() == "x\n"
-        assert len(conversation.all(ev.ExecCommandBegin)) == 1
+        assert len(conversation.all(ev.WorkBegan)) == 1
         assert "retrying 1/2" in conversation.wait(ev.StreamError).message
         assert result(*outputs(server))["metadata"]["exit_code"] == 0
         assert [line[0] for line in lines(server.requests[-1])].count("call") == 1
@@ -487,6 +490,6 @@ def test_a_command_in_a_directory_that_does_not_exist_fails_and_says_so(
     assert outputs(server) == [
         f"execution error: the directory '{folder}' {said}" for folder in (gone, gone / "below")
     ]
-    assert [one.exit_code for one in conversation.all(ev.ExecCommandEnd)] == [-1, -1]
+    assert [one.exit_code for one in conversation.all(ev.WorkEnded)] == [-1, -1]
     conversation.ask(f"{shell('mkdir', '-p', str(gone), workdir='/')}; {shell('pwd')}; then; say done")
     assert result(outputs(server)[-1])["output"] == f"{gone}\n"

@@ -313,7 +313,7 @@ def test_a_turn_that_waited_over_a_restart_goes_on_behind_the_summary(tmp_path: 
         narrow.notes = "say Words were streamed."
         talk.result(talk.compact())
         talk.start('call shell ["touch","made"]; then; say done')
-        question = talk.wait(ev.ExecApprovalRequest)
+        question = talk.wait(ev.ApprovalRequested)
         harness.restart()
         talk.decide(question.approval_id, Decision.APPROVED)
         talk.wait(ev.TaskComplete, 5)

@@ -47,8 +47,8 @@ def surroundings(server: ModelServer) -> dict[str, Any]:
     return told
 
 
-def decide(one: Talk, decision: Decision, number: int = 1, kind: type[Any] = ev.ToolUseApprovalRequest) -> None:
-    one.decide(one.wait(kind, number).approval_id, decision)
+def decide(one: Talk, decision: Decision, number: int = 1, *, of: str = "command") -> None:
+    one.decide(one.wait(ev.ApprovalRequested, number, of=of).approval_id, decision)
 
 
 def lives(pid: int) -> bool:
@@ -66,7 +66,7 @@ def test_without_a_sandbox_a_given_server_is_started_unasked_and_its_tools_are_c
     one.ask(call("environment"))
     told = surroundings(server)
     assert (told["env"]["KEY"], told["cwd"]) == (SECRET, "/")
-    assert one.all(ev.ToolUseApprovalRequest) == []
+    assert one.all(ev.ApprovalRequested, of="command") == []
 
 
 def test_one_question_is_asked_for_all_programs_and_it_shows_no_value(
@@ -75,11 +75,13 @@ def test_one_question_is_asked_for_all_programs_and_it_shows_no_value(
     one = harness.talk(**ASKS)
     give(harness, one, program(KEY=SECRET), program("other"))
     begun = one.start("say hello")
-    question = one.wait(ev.ToolUseApprovalRequest)
-    assert question.title == (
+    question = one.wait(ev.ApprovalRequested, of="command")
+    call = question.agent_call
+    assert call is not None
+    assert call.title == (
         "start the MCP servers toys, other that a client gives this conversation, outside the sandbox"
     )
-    assert json.loads(question.arguments)[0] == {
+    assert json.loads(call.arguments)[0] == {
         "name": "toys",
         "command": f"{sys.executable} {SCRIPTED}",
         "variables": ["KEY"],
@@ -91,7 +93,7 @@ def test_one_question_is_asked_for_all_programs_and_it_shows_no_value(
     one.ask("say more")
     give(harness, one, program(KEY=SECRET), program("other"))
     one.ask("say even more")
-    assert len(one.all(ev.ToolUseApprovalRequest)) == 1, "the same servers are not asked about again"
+    assert len(one.all(ev.ApprovalRequested, of="command")) == 1, "the same servers are not asked about again"
 
 
 def test_a_changed_command_or_variable_is_asked_about_anew_and_nothing_else_is(
@@ -104,8 +106,9 @@ def test_a_changed_command_or_variable_is_asked_about_anew_and_nothing_else_is(
     one.result(begun)
     give(harness, one, program(LD_PRELOAD="/x.so"), program("other"))
     begun = one.start("say hello")
-    question = one.wait(ev.ToolUseApprovalRequest, 2)
-    assert [each["name"] for each in json.loads(question.arguments)] == ["toys"]
+    question = one.wait(ev.ApprovalRequested, 2, of="command")
+    assert question.agent_call is not None
+    assert [each["name"] for each in json.loads(question.agent_call.arguments)] == ["toys"]
     one.decide(question.approval_id, Decision.DENIED)
     one.result(begun)
     assert "toys__echo" not in tools_of(server)
@@ -116,7 +119,7 @@ def test_a_no_is_told_in_a_line_and_the_turns_go_on_without(harness: EngineHarne
     one = harness.talk(**ASKS)
     give(harness, one, program())
     begun = one.start("say hello")
-    one.decide(one.wait(ev.ToolUseApprovalRequest).approval_id, Decision.DENIED, "not that one")
+    one.decide(one.wait(ev.ApprovalRequested, of="command").approval_id, Decision.DENIED, "not that one")
     assert one.result(begun).ending is Ending.COMPLETED
     one.ask("say more")
     assert notices(one) == [
@@ -124,7 +127,7 @@ def test_a_no_is_told_in_a_line_and_the_turns_go_on_without(harness: EngineHarne
     ]
     one.change(one.settings.model_copy(update={"sandbox": DangerFullAccess()}))
     one.ask("say even more")
-    assert len(one.all(ev.ToolUseApprovalRequest)) == 1
+    assert len(one.all(ev.ApprovalRequested, of="command")) == 1
     assert "toys__echo" not in tools_of(server), "a no holds, whatever the settings are by then"
 
 
@@ -135,7 +138,7 @@ def test_calls_of_its_tools_are_asked_about_as_those_of_the_config_s(
     give(harness, one, program())
     begun = one.start(call("write", text="x"))
     decide(one, Decision.APPROVED)
-    decide(one, Decision.APPROVED, kind=ev.McpToolCallApprovalRequest)
+    decide(one, Decision.APPROVED, of="tool")
     one.result(begun)
     assert outputs(server) == ["x"]
 
@@ -166,7 +169,7 @@ def test_where_nobody_can_be_asked_it_runs_in_the_sandbox_and_is_called(
     assert told["env"]["KEY"] == SECRET
     assert told["cwd"] == str(harness.workspace)
     assert told["pid"] < 10, "a PID namespace of its own"
-    assert one.all(ev.ToolUseApprovalRequest) == []
+    assert one.all(ev.ApprovalRequested, of="command") == []
 
 
 @ON_LINUX
@@ -265,10 +268,10 @@ def test_an_address_is_connected_to_with_its_headers_and_nobody_is_asked_before(
     url = f"http://127.0.0.1:{port}/mcp"
     give(harness, one, GivenServer("web", kind="http", url=url, headers={"Authorization": f"Bearer {TOKEN}"}))
     begun = one.start(call("double", "web", number=21))
-    decide(one, Decision.APPROVED, kind=ev.McpToolCallApprovalRequest)
+    decide(one, Decision.APPROVED, of="tool")
     one.result(begun)
     assert outputs(server) == ["42"]
-    assert one.all(ev.ToolUseApprovalRequest) == []
+    assert one.all(ev.ApprovalRequested, of="command") == []
 
 
 def test_a_question_outlives_the_daemon_and_its_answer_counts_if_the_same_is_given_again(
@@ -277,13 +280,13 @@ def test_a_question_outlives_the_daemon_and_its_answer_counts_if_the_same_is_giv
     one = harness.talk(**ASKS)
     give(harness, one, program(KEY=SECRET))
     one.start("say hello")
-    question = one.wait(ev.ToolUseApprovalRequest)
+    question = one.wait(ev.ApprovalRequested, of="command")
     harness.restart()
     give(harness, one, program(KEY=SECRET))
     one.decide(question.approval_id, Decision.APPROVED)
     one.wait(ev.TaskComplete)
     assert "toys__echo" in tools_of(server)
-    assert len(one.all(ev.ToolUseApprovalRequest)) == 1
+    assert len(one.all(ev.ApprovalRequested, of="command")) == 1
 
 
 def test_after_a_restart_nothing_is_started_before_it_is_given_again(
@@ -310,7 +313,7 @@ def test_no_value_of_a_variable_or_a_header_is_stored(harness: EngineHarness) ->
     give(harness, one, program(KEY=SECRET), program("sick", "dies", KEY=SECRET), web)
     begun = one.start(call("echo", text="x"))
     decide(one, Decision.APPROVED)
-    decide(one, Decision.APPROVED, kind=ev.McpToolCallApprovalRequest)
+    decide(one, Decision.APPROVED, of="tool")
     one.result(begun)
     listed = describe_servers(harness.engine.client_servers.servers_of(one.conversation))
     assert SECRET not in str(listed)
@@ -329,14 +332,14 @@ def test_a_question_of_a_conversation_that_is_put_away_is_answered_and_not_asked
         one = harness.talk(**ASKS)
         give(harness, one, program())
         one.start("say hello", await_end=False)
-        question = one.wait(ev.ToolUseApprovalRequest)
+        question = one.wait(ev.ApprovalRequested, of="command")
         harness.leave()
         one.wait_parked()
         one.attach()
         one.decide(question.approval_id, Decision.APPROVED)
         one.wait(ev.TaskComplete)
         assert "toys__echo" in tools_of(server)
-        assert len(one.all(ev.ToolUseApprovalRequest)) == 1
+        assert len(one.all(ev.ApprovalRequested, of="command")) == 1
 
 
 def test_an_interrupted_question_is_withdrawn_and_the_next_turn_asks_again(
@@ -345,7 +348,7 @@ def test_an_interrupted_question_is_withdrawn_and_the_next_turn_asks_again(
     one = harness.talk(**ASKS)
     give(harness, one, program())
     begun = one.start("say hello")
-    one.wait(ev.ToolUseApprovalRequest)
+    one.wait(ev.ApprovalRequested, of="command")
     one.interrupted(one.interrupt())
     assert one.result(begun).ending is Ending.INTERRUPTED
     begun = one.start("say hello")
@@ -361,7 +364,7 @@ def test_a_call_whose_server_is_taken_away_while_it_is_asked_about_fails(
     give(harness, one, program())
     begun = one.start(call("write", text="x"))
     decide(one, Decision.APPROVED)
-    question = one.wait(ev.McpToolCallApprovalRequest)
+    question = one.wait(ev.ApprovalRequested, of="tool")
     give(harness, one)
     one.decide(question.approval_id, Decision.APPROVED)
     one.result(begun)

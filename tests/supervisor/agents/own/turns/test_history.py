@@ -43,14 +43,14 @@ def test_approved_for_the_session_it_is_asked_once_for_that_repository(
     answered(conversation, Decision.APPROVED_FOR_SESSION, f"{COMMIT}; then; say done")
     conversation.ask(f"{shell('bash', '-lc', 'echo a > a; git add a && git commit -q --help')}; then; say done")
     conversation.ask(f"{COMMIT}; then; say done")
-    assert len(conversation.all(ev.ExecApprovalRequest)) == 1
+    assert len(conversation.all(ev.ApprovalRequested)) == 1
     assert git(harness.workspace, "diff", "--cached", "--name-only", "HEAD~1") == "a\n"
     (harness.workspace / "nested").mkdir()
     git(harness.workspace / "nested", "init", "-q")
     other = shell("git", *IDENTITY, "commit", "--allow-empty", "-m", "x", workdir="nested")
-    number = len(conversation.all(ev.ExecApprovalRequest)) + 1
+    number = len(conversation.all(ev.ApprovalRequested)) + 1
     begun = conversation.start(f"{other}; then; say done")
-    question = conversation.wait(ev.ExecApprovalRequest, number)
+    question = conversation.wait(ev.ApprovalRequested, number)
     assert question.history_of == harness.workspace / "nested"
     conversation.decide(question.approval_id, Decision.DENIED)
     conversation.result(begun)

@@ -17,8 +17,8 @@ ALWAYS, YES, NO = Decision.APPROVED_FOR_SESSION, Decision.APPROVED, Decision.DEN
 UNTRUSTED = {"approval_policy": ApprovalPolicy.UNTRUSTED, "sandbox": WorkspaceWrite(exclude_slash_tmp=True)}
 
 
-def asked(talk: Talk, number: int = 1) -> ev.ExecApprovalRequest:
-    return talk.wait(ev.ExecApprovalRequest, number)
+def asked(talk: Talk, number: int = 1) -> ev.ApprovalRequested:
+    return talk.wait(ev.ApprovalRequested, number)
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_a_yes_to_outside_runs_it_outside_at_once(harness: EngineHarness, outsid
     assert talk.decide(asked(talk).approval_id, decision, outside=True).outside
     talk.result(begun)
     assert outside.read_text() == "x\n"
-    assert len(talk.all(ev.ExecApprovalRequest)) == 1
+    assert len(talk.all(ev.ApprovalRequested)) == 1
     begun = talk.start(write(outside))
     if decision is ALWAYS:
         talk.result(begun)
@@ -104,7 +104,7 @@ def test_a_daemon_that_ends_between_the_two_questions_runs_nothing_twice(
     talk.wait(ev.TaskComplete)
     assert (harness.workspace / "inside").read_text() == "x\nx\n"  # once inside, once outside
     assert outside.read_text() == "x\n"
-    assert len(talk.all(ev.ExecApprovalRequest)) == 2
+    assert len(talk.all(ev.ApprovalRequested)) == 2
 
 
 @confinable
@@ -115,7 +115,7 @@ def test_a_failure_of_the_commands_own_is_no_question(harness: EngineHarness, se
     talk.decide(asked(talk).approval_id, YES)
     talk.result(begun)
     assert result(*outputs(server))["metadata"]["exit_code"] == code
-    assert len(talk.all(ev.ExecApprovalRequest)) == 1
+    assert len(talk.all(ev.ApprovalRequested)) == 1
 
 
 @confinable

@@ -49,10 +49,9 @@ def interrupt(conversation: Talk, *, within_s: float = AT_ONCE_S) -> ev.TurnAbor
 def check_balanced(conversation: Talk) -> None:
     """Check that begin and end, call and output, question and answer are pairs, and that the turn's end is last."""
     pairs: tuple[tuple[type, type, Callable[[object], object]], ...] = (
-        (ev.ExecCommandBegin, ev.ExecCommandEnd, lambda one: getattr(one, "item_id", None)),
-        (ev.PatchApplyBegin, ev.PatchApplyEnd, lambda one: getattr(one, "item_id", None)),
+        (ev.WorkBegan, ev.WorkEnded, lambda one: getattr(one, "item_id", None)),
         (ev.ToolCall, ev.ToolOutput, lambda one: getattr(one, "item_id", None)),
-        (ev.ExecApprovalRequest, ev.ApprovalResolved, lambda one: getattr(one, "approval_id", None)),
+        (ev.ApprovalRequested, ev.ApprovalResolved, lambda one: getattr(one, "approval_id", None)),
     )
     events = conversation.events
     for opening, closing, name in pairs:
@@ -125,10 +124,10 @@ def test_in_the_pause_before_a_retry(either: EngineHarness, server: ModelServer)
 def test_while_a_command_runs_its_call_is_answered_as_aborted(either: EngineHarness, server: ModelServer) -> None:
     conversation = either.talk()
     conversation.start('say wait; call shell ["sh","-c","echo begun; sleep 60"]; call shell ["touch","never"]')
-    conversation.wait(ev.ExecCommandOutputDelta)
+    conversation.wait(ev.WorkOutput)
     interrupt(conversation)
-    (end,) = conversation.all(ev.ExecCommandEnd)
-    assert (end.exit_code, end.stdout) == (-1, "begun\n")
+    (end,) = conversation.all(ev.WorkEnded)
+    assert (end.status, end.exit_code, end.output) == ("cancelled", -1, "begun\n")
     lines = next_request(conversation, server)
     assert [line[0] for line in lines] == ["user", "assistant", "call", "call", "output", "output", "user"]
     assert [line[2] for line in lines if line[0] == "output"] == ["aborted by user"] * 2
@@ -138,7 +137,7 @@ def test_while_a_command_runs_its_call_is_answered_as_aborted(either: EngineHarn
 def test_while_an_approval_waits_it_is_withdrawn(either: EngineHarness, server: ModelServer) -> None:
     conversation = either.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     conversation.start('call shell ["touch","x"]')
-    conversation.wait(ev.ExecApprovalRequest)
+    conversation.wait(ev.ApprovalRequested)
     interrupt(conversation)
     (resolved,) = conversation.all(ev.ApprovalResolved)
     assert resolved.decision == "withdrawn"
@@ -230,9 +229,9 @@ def interrupt_stubborn(conversation: Talk, kind: Kind) -> float:
     """Return the seconds from the interrupt to its answer."""
     token = new_token()
     argv = [part.format(token=token) for part in kind.argv]
-    before = len(conversation.all(ev.ExecCommandOutputDelta))
+    before = len(conversation.all(ev.WorkOutput))
     conversation.start(f"call shell {json.dumps(argv)}")
-    conversation.wait(ev.ExecCommandOutputDelta, before + 1)
+    conversation.wait(ev.WorkOutput, before + 1)
     began = time.monotonic()
     interrupt(conversation, within_s=GRACE_MS / 1000 + AT_ONCE_S)
     took = time.monotonic() - began
@@ -273,7 +272,7 @@ def test_a_second_interrupt_takes_the_grace_away(tmp_path: Path, server: ModelSe
     with harness_at(tmp_path, server.base_url, grace_ms=60_000) as harness:
         conversation = harness.talk()
         conversation.start("call shell " + json.dumps(["bash", "-c", "trap '' TERM; echo ready; sleep 300 & wait"]))
-        conversation.wait(ev.ExecCommandOutputDelta)
+        conversation.wait(ev.WorkOutput)
         first = conversation.interrupt()
         began = time.monotonic()
         second = conversation.interrupt()

@@ -106,7 +106,7 @@ def test_the_model_is_told_of_an_end_that_it_did_not_see(harness: EngineHarness,
 def test_a_job_is_asked_for_like_any_command_and_runs_where_it_was_approved(harness: EngineHarness) -> None:
     conversation = harness.talk(sandbox=ReadOnly(), approval_policy="untrusted")
     begun = conversation.start(f"{keep('sh', '-c', 'echo outside')}; then; say ok")
-    question = conversation.wait(ev.ExecApprovalRequest)
+    question = conversation.wait(ev.ApprovalRequested)
     assert conversation.all(ev.JobStarted) == []
     conversation.decide(question.approval_id, Decision.DENIED)
     conversation.result(begun)
@@ -123,11 +123,11 @@ def test_an_approval_of_a_command_for_the_conversation_is_none_of_the_same_in_th
     calls = (shell(*words), shell(*words), keep(*words), shell(*words, background="turn"), keep(*words))
     begun = conversation.start("; ".join((*calls, "then", "say ok")))
     for number, place in enumerate((None, "conversation", "turn"), 1):
-        question = conversation.wait(ev.ExecApprovalRequest, number)
+        question = conversation.wait(ev.ApprovalRequested, number)
         assert question.background == place
         conversation.decide(question.approval_id, Decision.APPROVED_FOR_SESSION)
     conversation.result(begun)
-    assert len(conversation.all(ev.ExecApprovalRequest)) == 3
+    assert len(conversation.all(ev.ApprovalRequested)) == 3
     assert len(conversation.all(ev.JobStarted)) == 3
 
 

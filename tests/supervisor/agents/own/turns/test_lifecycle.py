@@ -30,9 +30,9 @@ def test_a_stopped_engine_leaves_no_thread_no_child_and_no_file(tmp_path: Path, 
         harness.talk(),
     )
     running.start(f'call shell ["sh","-c","trap : TERM; echo ready; while :; do sleep 300; done; : {token}"]')
-    running.wait(ev.ExecCommandOutputDelta)
+    running.wait(ev.WorkOutput)
     waiting.start('call shell ["touch","x"]')
-    waiting.wait(ev.ExecApprovalRequest)
+    waiting.wait(ev.ApprovalRequested)
     streaming.start("hold here")
     server.wait_held("here")
     harness.stop()
@@ -78,7 +78,7 @@ def test_abandoning_a_conversation_ends_its_processes(harness: EngineHarness) ->
     token = new_token()
     conversation = harness.talk()
     conversation.start(f'call shell ["sh","-c","echo ready; sleep 300; : {token}"]')
-    conversation.wait(ev.ExecCommandOutputDelta)
+    conversation.wait(ev.WorkOutput)
     heard = threading.Event()
 
     class Registry:
@@ -111,8 +111,8 @@ def test_a_long_command_is_heard_while_it_runs_and_its_history_is_bounded(
     """The output is far larger than anybody wants: the turn ends, history keeps head and tail, the model a little."""
     conversation = harness.talk()
     conversation.ask('call shell ["sh","-c","head -c 30000000 /dev/zero; echo end"]; then; say done')
-    end = conversation.wait(ev.ExecCommandEnd)
-    assert end.stdout.endswith("end\n")
-    assert len(end.stdout) < 1_100_000
+    end = conversation.wait(ev.WorkEnded)
+    assert end.output.endswith("end\n")
+    assert len(end.output) < 1_100_000
     (output,) = [line[2] for line in lines(server.requests[-1]) if line[0] == "output"]
     assert len(output) < 11_000

@@ -34,7 +34,7 @@ def test_a_parked_conversation_goes_on_where_it_was(hasty: EngineHarness, server
 def test_a_parked_question_is_answered_and_its_command_runs_once(hasty: EngineHarness, server: ModelServer) -> None:
     conversation = hasty.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     conversation.start('say wait; call shell ["sh","-c","echo x >> log"]; then; say done', await_end=False)
-    question = conversation.wait(ev.ExecApprovalRequest)
+    question = conversation.wait(ev.ApprovalRequested)
     hasty.leave()
     conversation.wait_parked()
     assert hasty.engine.runner.statistics() == {"turns": 0}

@@ -40,9 +40,9 @@ def told(server: ModelServer) -> str:
     return output
 
 
-def asked(conversation: Talk, decision: Decision, said: str, reason: str = "") -> ev.ApplyPatchApprovalRequest:
+def asked(conversation: Talk, decision: Decision, said: str, reason: str = "") -> ev.ApprovalRequested:
     begun = conversation.start(said)
-    question = conversation.wait(ev.ApplyPatchApprovalRequest)
+    question = conversation.wait(ev.ApprovalRequested)
     conversation.decide(question.approval_id, decision, reason)
     conversation.result(begun)
     return question
@@ -56,7 +56,9 @@ def test_an_approved_patch_is_applied_however_it_was_given(
     conversation = harness.talk(approval_policy=ApprovalPolicy.UNTRUSTED, sandbox=WorkspaceWrite())
     question = asked(conversation, Decision.APPROVED, way(UPDATE))
     path = str(harness.workspace / "f.txt")
-    assert question.model_dump(mode="json", include={"changes", "reason", "grant_root"}) == {
+    assert (question.reason, question.grant_root) == (None, None)
+    assert question.subject.model_dump(mode="json") == {
+        "kind": "files",
         "changes": {
             path: {
                 "update": {
@@ -65,19 +67,16 @@ def test_an_approved_patch_is_applied_however_it_was_given(
                 }
             }
         },
-        "reason": None,
-        "grant_root": None,
     }
     assert (harness.workspace / "f.txt").read_text() == "modified content\n"
     assert told(server) == f"{SUCCESS}M f.txt\n"
-    begin, end = conversation.wait(ev.PatchApplyBegin), conversation.wait(ev.PatchApplyEnd)
-    assert (begin.auto_approved, begin.changes) == (False, question.changes)
-    assert (end.success, end.stdout, end.stderr) == (True, f"{SUCCESS}M f.txt\n", "")
+    (begin,), (end,) = conversation.all(ev.WorkBegan), conversation.all(ev.WorkEnded)
+    assert (begin.auto_approved, begin.subject) == (False, question.subject)
+    assert (end.kind, end.status, end.output, end.errors) == ("files", "completed", f"{SUCCESS}M f.txt\n", "")
     types = conversation.types()
-    assert types[types.index("apply_patch_approval_request") : types.index("tool_output")] == [
-        *("apply_patch_approval_request", "approval_resolved", "patch_apply_begin", "patch_apply_end", "turn_diff"),
+    assert types[types.index("approval_requested") : types.index("tool_output")] == [
+        *("approval_requested", "approval_resolved", "work_began", "work_ended", "turn_diff"),
     ]
-    assert not conversation.all(ev.ExecCommandBegin)
 
 
 @confinable
@@ -93,7 +92,7 @@ def test_a_question_about_a_patch_says_whether_it_writes_what_the_sandbox_forbid
 def test_a_patch_inside_the_roots_needs_nobody(harness: EngineHarness, server: ModelServer) -> None:
     conversation = harness.talk(approval_policy=ApprovalPolicy.ON_REQUEST, sandbox=WorkspaceWrite())
     conversation.ask(as_tool(ADD))
-    assert conversation.wait(ev.PatchApplyBegin).auto_approved
+    assert conversation.wait(ev.WorkBegan).auto_approved
     assert (harness.workspace / "new.txt").read_text() == "new\n"
     assert told(server) == f"{SUCCESS}A new.txt\n"
 
@@ -104,7 +103,7 @@ def test_a_denied_patch_writes_nothing(harness: EngineHarness, server: ModelServ
     asked(conversation, Decision.DENIED, as_tool(ADD), reason)
     assert told(server) == text
     assert not (harness.workspace / "new.txt").exists()
-    assert not conversation.all(ev.PatchApplyBegin)
+    assert not conversation.all(ev.WorkBegan)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +120,7 @@ def test_a_patch_that_does_not_fit_is_explained_to_the_model(
     conversation = harness.talk()
     conversation.ask(as_tool(patch))
     assert told(server).startswith(text.format(cwd=harness.workspace).removesuffix(" (os error 2)"))
-    assert not conversation.all(ev.PatchApplyBegin)
+    assert not conversation.all(ev.WorkBegan)
 
 
 def test_a_patch_is_refused_where_nothing_may_be_written_and_nobody_is_asked(
@@ -140,11 +139,11 @@ def test_a_file_that_changed_while_the_question_waited_stops_the_whole_patch(
     (harness.workspace / "f.txt").write_text("original content\n")
     conversation = harness.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     begun = conversation.start(as_tool(UPDATE))
-    question = conversation.wait(ev.ApplyPatchApprovalRequest)
+    question = conversation.wait(ev.ApprovalRequested)
     (harness.workspace / "f.txt").write_text("somebody else's\n")
     conversation.decide(question.approval_id, Decision.APPROVED)
     conversation.result(begun)
-    assert not conversation.wait(ev.PatchApplyEnd).success
+    assert conversation.wait(ev.WorkEnded).status == "failed"
     assert told(server).startswith("error: ")
     assert (harness.workspace / "f.txt").read_text() == "somebody else's\n"
 

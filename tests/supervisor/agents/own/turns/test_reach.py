@@ -91,7 +91,7 @@ def test_no_tool_shows_a_file_of_ours_by_any_name(
     talk.ask("; ".join([*calls[:100], "then", *calls[100:], "then", "say done"]))
     outputs = talk.all(ev.ToolOutput)
     assert len(outputs) == len(names)
-    assert not talk.all(ev.ApplyPatchApprovalRequest), "nobody is asked about what is refused"
+    assert not talk.all(ev.ApprovalRequested), "nobody is asked about what is refused"
     nothing_got_out(harness, server, planted, [talk], capfd.readouterr().out)
 
 

@@ -18,6 +18,7 @@ from tests.supervisor.agents.own.turns.requests import check_well_formed, lines,
 from tests.support.confinement import confinable
 from tests.support.engine_harness import EngineHarness, harness_at
 from tests.support.model_server import ModelServer
+from tests.support.work import subject_of
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
 
@@ -36,10 +37,11 @@ def test_a_file_is_read_without_a_question_and_shown_as_one_line(either: EngineH
     conversation = either.talk(approval_policy=ApprovalPolicy.UNTRUSTED, sandbox=ReadOnly())
     conversation.ask(f"{call('read_file', path='notes.txt')}; then; say done")
     assert outputs(server) == ["notes.txt: lines 1-2 of 2\n     1\tone\n     2\ttwo\n"]
-    begin, end = conversation.wait(ev.ExecCommandBegin), conversation.wait(ev.ExecCommandEnd)
-    assert (begin.command, begin.tool) == (("read_file", "notes.txt"), "read_file")
-    assert begin.parsed_cmd == ({"Read": ev.ReadCommand(cmd="read_file notes.txt", name="notes.txt")},)
-    assert (end.exit_code, end.stdout, end.item_id) == (0, "lines 1-2 of 2", begin.item_id)
+    begin, end = conversation.wait(ev.WorkBegan), conversation.wait(ev.WorkEnded)
+    subject = subject_of(begin, ev.CommandSubject)
+    assert (subject.command, subject.tool) == (("read_file", "notes.txt"), "read_file")
+    assert subject.hints == (ev.CommandHint(cmd="read_file notes.txt", purpose="reads", name="notes.txt"),)
+    assert (end.exit_code, end.output, end.item_id) == (0, "lines 1-2 of 2", begin.item_id)
 
 
 def test_a_long_file_comes_in_pages_that_say_how_to_go_on(tmp_path: Path, server: ModelServer) -> None:
@@ -59,9 +61,8 @@ def test_a_directory_is_listed(harness: EngineHarness, server: ModelServer) -> N
     conversation = harness.talk()
     conversation.ask(f"{call('list_dir')}; {call('list_dir', path='a')}; {call('list_dir', depth=2)}; then; say done")
     assert outputs(server) == ["a/", "b", "a/\na/b"]
-    assert conversation.wait(ev.ExecCommandBegin).parsed_cmd == (
-        {"ListFiles": ev.ListFilesCommand(cmd="list_dir .", path=".")},
-    )
+    listed = subject_of(conversation.wait(ev.WorkBegan), ev.CommandSubject)
+    assert listed.hints == (ev.CommandHint(cmd="list_dir .", purpose="lists", path="."),)
 
 
 def test_a_picture_in_a_file_reaches_the_model(either: EngineHarness, server: ModelServer) -> None:
@@ -70,7 +71,9 @@ def test_a_picture_in_a_file_reaches_the_model(either: EngineHarness, server: Mo
     assert conversation.ask(f"{call('view_image', path='p.png')}; then; say done").message == "done"
     assert outputs(server) == ["the picture p.png is in a message behind this one"]
     assert base64.b64encode(PNG).decode() in json.dumps(server.requests[-1].body)
-    assert conversation.wait(ev.ViewImageToolCall).path == either.workspace / "p.png"
+    seen = conversation.wait(ev.WorkEnded)
+    assert (seen.kind, seen.subject) == ("picture", ev.PictureSubject(path=either.workspace / "p.png"))
+    assert not conversation.all(ev.WorkBegan)
 
 
 def test_a_model_that_is_known_to_see_nothing_is_not_offered_the_tool(
@@ -189,7 +192,7 @@ def test_an_interrupt_ends_all_reads_and_each_call_has_one_output(
     assert conversation.result(begun).ending is Ending.INTERRUPTED
     back.set()
     assert [one.output for one in conversation.all(ev.ToolOutput)] == ["aborted by user"] * 3
-    assert len(conversation.all(ev.ExecCommandEnd)) == 3
+    assert len(conversation.all(ev.WorkEnded)) == 3
     conversation.ask("say well")
     check_well_formed(server.requests[-1])
     assert [line[0] for line in lines(server.requests[-1])].count("output") == 3
@@ -204,9 +207,10 @@ def test_a_search_finds_lines_and_asks_nobody(either: EngineHarness, server: Mod
     conversation = either.talk(approval_policy=ApprovalPolicy.UNTRUSTED, sandbox=ReadOnly())
     conversation.ask(f"{call('grep', pattern='^import', glob='*.py')}; then; say done")
     assert outputs(server) == ["a.py:1:import os\n[1 matches in 1 files]\n"]
-    begin, end = conversation.wait(ev.ExecCommandBegin), conversation.wait(ev.ExecCommandEnd)
-    assert (begin.command, begin.tool) == (("grep", "^import", ".", "*.py"), "grep")
-    assert (end.exit_code, end.stdout) == (0, "1 matches in 1 files")
+    begin, end = conversation.wait(ev.WorkBegan), conversation.wait(ev.WorkEnded)
+    subject = subject_of(begin, ev.CommandSubject)
+    assert (subject.command, subject.tool) == (("grep", "^import", ".", "*.py"), "grep")
+    assert (end.exit_code, end.output) == (0, "1 matches in 1 files")
 
 
 def test_a_pattern_without_end_is_stopped_and_the_model_is_told(tmp_path: Path, server: ModelServer) -> None:
@@ -224,7 +228,7 @@ def test_an_interrupt_ends_a_search_that_would_never_end(harness: EngineHarness)
     (harness.workspace / "trap").write_text("a" * 60 + "!\n")
     conversation = harness.talk()
     begun = conversation.start(call("grep", pattern="(a+)+$"))
-    conversation.wait(ev.ExecCommandBegin)
+    conversation.wait(ev.WorkBegan)
     conversation.interrupt()
     assert conversation.result(begun).ending is Ending.INTERRUPTED
 

@@ -49,7 +49,7 @@ def test_a_turn_that_ran_is_lost_with_the_engine_and_its_history_stays_fit(
 ) -> None:
     conversation = either.talk()
     conversation.start('say first; call shell ["sleep","60"]')
-    conversation.wait(ev.ExecCommandBegin)
+    conversation.wait(ev.WorkBegan)
     either.restart()
     aborted = conversation.wait(ev.TurnAborted)
     assert aborted.reason in {"lost", "failed"}
@@ -66,9 +66,9 @@ def test_an_answer_after_a_restart_continues_the_turn_and_runs_the_command_once(
     conversation.start(
         'call shell ["sh","-c","echo 1 >> before"]; call shell ["sh","-c","echo ran >> log"]; then; say done'
     )
-    first = conversation.wait(ev.ExecApprovalRequest)
+    first = conversation.wait(ev.ApprovalRequested)
     conversation.decide(first.approval_id, Decision.APPROVED)
-    second = conversation.wait(ev.ExecApprovalRequest, 2)
+    second = conversation.wait(ev.ApprovalRequested, 2)
     either.restart()
     conversation.decide(second.approval_id, decision)
     assert conversation.wait(ev.TaskComplete).last_agent_message == "done"
@@ -84,7 +84,7 @@ def test_an_answer_after_a_restart_continues_the_turn_and_runs_the_command_once(
 def test_an_interrupt_after_a_restart_ends_a_turn_that_waits(either: EngineHarness, server: ModelServer) -> None:
     conversation = either.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     conversation.start('call shell ["touch","x"]')
-    conversation.wait(ev.ExecApprovalRequest)
+    conversation.wait(ev.ApprovalRequested)
     either.restart()
     assert conversation.interrupted(conversation.interrupt()).ending is Ending.INTERRUPTED
     conversation.ask("say on")
@@ -99,13 +99,13 @@ def test_a_retry_that_is_answered_after_a_restart_is_not_run_a_third_time(
     trace = Path(either.home) / "trace"  # outside the workspace
     conversation = either.talk(approval_policy=ApprovalPolicy.ON_FAILURE, sandbox=ReadOnly())
     conversation.start(f'call shell ["sh","-c","echo run >> {trace}; echo told; exit 7"]; then; say done')
-    question = conversation.wait(ev.ExecApprovalRequest)
+    question = conversation.wait(ev.ApprovalRequested)
     assert (question.retry, question.reason) == (True, "command failed; retry without sandbox?")
     assert not trace.exists()
     either.restart()
     conversation.decide(question.approval_id, decision)
     conversation.wait(ev.TaskComplete)
-    assert len(conversation.all(ev.ExecCommandBegin)) == (2 if decision is Decision.APPROVED else 1)
+    assert len(conversation.all(ev.WorkBegan)) == (2 if decision is Decision.APPROVED else 1)
     assert (trace.read_text() if trace.exists() else "") == ("run\n" if decision is Decision.APPROVED else "")
     (output,) = [line[2] for line in talk(server) if line[0] == "output"]
     assert "told" in output
@@ -116,12 +116,12 @@ def test_a_retry_that_is_answered_after_a_restart_is_not_run_a_third_time(
 def test_a_patch_that_is_answered_after_a_restart_is_applied_once(either: EngineHarness) -> None:
     conversation = either.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     conversation.start("patch *** Begin Patch\\n*** Add File: x.txt\\n+x\\n*** End Patch; then; say done")
-    question = conversation.wait(ev.ApplyPatchApprovalRequest)
+    question = conversation.wait(ev.ApprovalRequested)
     either.restart()
     conversation.decide(question.approval_id, Decision.APPROVED)
     conversation.wait(ev.TaskComplete)
     assert (either.workspace / "x.txt").read_text() == "x\n"
-    assert len(conversation.all(ev.PatchApplyBegin)) == len(conversation.all(ev.PatchApplyEnd)) == 1
+    assert len(conversation.all(ev.WorkBegan)) == len(conversation.all(ev.WorkEnded)) == 1
     assert conversation.wait(ev.TurnDiff).unified_diff.startswith("diff --git a/x.txt b/x.txt\nnew file mode")
 
 
@@ -129,7 +129,7 @@ def test_items_of_a_resumed_turn_have_names_of_their_own(harness: EngineHarness)
     conversation = harness.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     conversation.start('say a; call shell ["touch","x"]; then; say b; call shell ["touch","y"]; then; say c')
     for number in (1, 2):
-        question = conversation.wait(ev.ExecApprovalRequest, number)
+        question = conversation.wait(ev.ApprovalRequested, number)
         harness.restart()
         conversation.decide(question.approval_id, Decision.APPROVED)
     conversation.wait(ev.TaskComplete)

@@ -134,7 +134,7 @@ def test_a_patch_changes_nothing_that_greenroom_believes(
 def test_such_a_patch_is_asked_about_where_somebody_can_be_asked(harness: EngineHarness) -> None:
     conversation = harness.talk(sandbox=CLOSED, cwd=harness.home, approval_policy=ApprovalPolicy.ON_REQUEST)
     conversation.start(f"{add('.codex/config.toml')}; then; say done")
-    question = conversation.wait(ev.ApplyPatchApprovalRequest)
+    question = conversation.wait(ev.ApprovalRequested)
     assert question.reason == "Codex would obey it without asking you"
 
 

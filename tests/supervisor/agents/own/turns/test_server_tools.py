@@ -15,6 +15,7 @@ from tests.supervisor.agents.own.turns.requests import check_well_formed, talk
 from tests.support import scripted_mcp_server
 from tests.support.engine_harness import EngineHarness, Talk, harness_at
 from tests.support.model_server import ModelServer
+from tests.support.work import subject_of
 
 SCRIPTED = str(Path(scripted_mcp_server.__file__))
 ASKS = {"approval_policy": ApprovalPolicy.ON_REQUEST, "sandbox": WorkspaceWrite()}
@@ -53,13 +54,10 @@ def test_a_model_is_offered_the_tools_and_gets_what_they_answer(harness: EngineH
     one.ask(call("echo", text="hello"))
     assert "toys__echo" in tools_of(server, 0)
     assert outputs(server) == ["hello"]
-    (begun,), (ended,) = one.all(ev.McpToolCallBegin), one.all(ev.McpToolCallEnd)
-    assert (
-        begun.invocation
-        == ended.invocation
-        == ev.McpInvocation(server="toys", tool="echo", arguments={"text": "hello"})
-    )
-    assert ended.result == {"Ok": {"content": [{"type": "text", "text": "hello"}], "isError": False}}
+    (begun,), (ended,) = one.all(ev.WorkBegan), one.all(ev.WorkEnded)
+    subject = ev.ToolSubject(server="toys", tool="echo", arguments={"text": "hello"})
+    assert (begun.subject, ended.subject, ended.kind, ended.status) == (subject, subject, "tool", "completed")
+    assert ended.result == {"content": [{"type": "text", "text": "hello"}], "isError": False}
 
 
 def test_two_conversations_share_a_server(harness: EngineHarness, server: ModelServer) -> None:
@@ -75,23 +73,24 @@ def test_a_call_is_asked_for_and_carried_out_when_a_person_says_yes(
 ) -> None:
     one = harness.talk(**ASKS)
     begun = one.start(call("write", text="x"))
-    question = one.wait(ev.McpToolCallApprovalRequest)
-    assert (question.server, question.tool, question.arguments) == ("toys", "write", '{"text": "x"}')
-    assert one.all(ev.McpToolCallBegin) == []
+    question = one.wait(ev.ApprovalRequested)
+    assert question.subject == ev.ToolSubject(server="toys", tool="write", arguments='{"text": "x"}')
+    assert question.outside_sandbox
+    assert one.all(ev.WorkBegan) == []
     one.decide(question.approval_id, Decision.APPROVED_FOR_SESSION)
     assert one.result(begun).ending is Ending.COMPLETED
     one.ask(call("write", text="y"))
-    assert len(one.all(ev.McpToolCallApprovalRequest)) == 1, "the same tool stands approved"
+    assert len(one.all(ev.ApprovalRequested)) == 1, "the same tool stands approved"
     assert outputs(server)[-1] == "y"
 
 
 def test_a_call_that_is_denied_never_reaches_the_server(harness: EngineHarness, server: ModelServer) -> None:
     one = harness.talk(**ASKS)
     begun = one.start(call("die"))
-    one.decide(one.wait(ev.McpToolCallApprovalRequest).approval_id, Decision.DENIED, "too dangerous")
+    one.decide(one.wait(ev.ApprovalRequested).approval_id, Decision.DENIED, "too dangerous")
     one.result(begun)
     assert outputs(server) == ["toys die rejected by user: too dangerous"]
-    assert one.all(ev.McpToolCallBegin) == []
+    assert one.all(ev.WorkBegan) == []
     assert one.all(ev.ToolOutput)[-1].failed == ev.ToolFailure(
         kind="refused", message="toys die rejected by user: too dangerous"
     )
@@ -102,12 +101,12 @@ def test_a_question_on_paper_outlives_the_daemon_and_its_answer_makes_the_call(
 ) -> None:
     one = harness.talk(**ASKS)
     one.start(call("write", text="later"))
-    question = one.wait(ev.McpToolCallApprovalRequest)
+    question = one.wait(ev.ApprovalRequested)
     harness.restart()
     one.decide(question.approval_id, Decision.APPROVED)
     one.wait(ev.TaskComplete)
     assert outputs(server) == ["later"]
-    assert len(one.all(ev.McpToolCallApprovalRequest)) == 1
+    assert len(one.all(ev.ApprovalRequested)) == 1
 
 
 def test_an_interrupt_ends_a_call_at_once_and_the_server_lives_on(
@@ -115,10 +114,11 @@ def test_an_interrupt_ends_a_call_at_once_and_the_server_lives_on(
 ) -> None:
     one = harness.talk()
     begun = one.start(call("sleep"))
-    one.wait(ev.McpToolCallBegin)
+    one.wait(ev.WorkBegan)
     one.interrupted(one.interrupt())
     assert one.result(begun).ending is Ending.INTERRUPTED
-    assert one.all(ev.McpToolCallEnd)[-1].result == {"Err": "interrupted"}
+    ended = one.all(ev.WorkEnded)[-1]
+    assert (ended.status, ended.result, ended.errors) == ("cancelled", None, "interrupted")
     one.ask(call("echo", text="still here"))
     assert outputs(server)[-1] == "still here"
 
@@ -190,9 +190,10 @@ def test_a_server_s_question_is_put_to_a_person_and_answered(
 ) -> None:
     one = harness.talk()
     begun = one.start(call("ask"))
-    question = one.wait(ev.ElicitationApprovalRequest)
-    assert (question.server, question.message) == ("toys", "Which colour?")
-    assert question.fields == ('colour: one of red, blue; a plain yes sends "blue"',)
+    question = one.wait(ev.ApprovalRequested)
+    form = subject_of(question, ev.FormSubject)
+    assert (form.server, form.message) == ("toys", "Which colour?")
+    assert form.fields == ('colour: one of red, blue; a plain yes sends "blue"',)
     one.decide(question.approval_id, decision)
     one.result(begun)
     assert json.loads(outputs(server)[0]) == sent
@@ -201,7 +202,7 @@ def test_a_server_s_question_is_put_to_a_person_and_answered(
 def test_a_server_s_form_is_filled_in_by_a_person(harness: EngineHarness, server: ModelServer) -> None:
     one = harness.talk()
     begun = one.start("call toys__ask_needed {}; then; say done")
-    question = one.wait(ev.ElicitationApprovalRequest)
+    question = one.wait(ev.ApprovalRequested)
     one.decide(question.approval_id, Decision.APPROVED, content={"name": "Ann"})
     one.result(begun)
     assert json.loads(outputs(server)[0]) == {"action": "accept", "content": {"name": "Ann"}}

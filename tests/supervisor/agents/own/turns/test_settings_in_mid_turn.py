@@ -97,7 +97,7 @@ def test_a_sandbox_that_is_closed_confines_the_next_command_and_the_model_is_tol
     change(either, conversation, sandbox=ReadOnly())
     gate.open()
     assert conversation.result(asked).ending is Ending.COMPLETED
-    first, second = conversation.all(ev.ExecCommandEnd)
+    first, second = conversation.all(ev.WorkEnded)
     assert first.exit_code == 0
     assert second.exit_code != 0
     assert not target.exists()
@@ -175,7 +175,7 @@ def test_an_approval_that_was_asked_before_allows_nothing_that_the_new_policy_fo
     outside = harness.home / "outside"
     arguments = {"command": ["sh", "-c", f"echo x > {outside}"], "with_escalated_permissions": True}
     asked = conversation.start(f"call shell {json.dumps(arguments)}\nthen\nsay done")
-    question = conversation.wait(ev.ExecApprovalRequest)
+    question = conversation.wait(ev.ApprovalRequested)
     change(harness, conversation, approval_policy=ApprovalPolicy.NEVER, sandbox=ReadOnly())
     conversation.decide(question.approval_id, Decision.APPROVED)
     assert conversation.result(asked).ending is Ending.COMPLETED
@@ -187,7 +187,7 @@ def test_an_approval_stands_when_the_new_policy_would_ask_the_same(harness: Engi
     outside = harness.home / "outside"
     arguments = {"command": ["sh", "-c", f"echo x > {outside}"], "with_escalated_permissions": True}
     asked = conversation.start(f"call shell {json.dumps(arguments)}\nthen\nsay done")
-    question = conversation.wait(ev.ExecApprovalRequest)
+    question = conversation.wait(ev.ApprovalRequested)
     change(harness, conversation, sandbox=ReadOnly())
     conversation.decide(question.approval_id, Decision.APPROVED)
     assert conversation.result(asked).ending is Ending.COMPLETED
@@ -197,7 +197,7 @@ def test_an_approval_stands_when_the_new_policy_would_ask_the_same(harness: Engi
 def test_a_patch_that_was_asked_before_is_not_written_under_a_policy_that_forbids_it(harness: EngineHarness) -> None:
     conversation = harness.talk(approval_policy=ApprovalPolicy.ON_REQUEST, sandbox=ReadOnly())
     asked = conversation.start("patch *** Begin Patch\\n*** Add File: made\\n+x\\n*** End Patch\nthen\nsay done")
-    question = conversation.wait(ev.ApplyPatchApprovalRequest)
+    question = conversation.wait(ev.ApprovalRequested)
     change(harness, conversation, approval_policy=ApprovalPolicy.NEVER)
     conversation.decide(question.approval_id, Decision.APPROVED)
     assert conversation.result(asked).ending is Ending.COMPLETED

@@ -15,6 +15,7 @@ from tests.supervisor.agents.acp.scripted import agent_table
 from tests.supervisor.work.place import CLOSED, on_linux
 from tests.supervisor.work.reach.settings_attack import OURS, THEIRS, contents
 from tests.support.engine_harness import EngineHarness, Talk
+from tests.support.work import subject_of
 from transports.question_text import title
 
 ASKS = (ApprovalPolicy.UNTRUSTED, ApprovalPolicy.ON_FAILURE, ApprovalPolicy.ON_REQUEST)
@@ -77,9 +78,9 @@ def begun(harness: EngineHarness, policy: ApprovalPolicy, sandbox: SandboxPolicy
     return harness.talk(approval_policy=policy, sandbox=sandbox)
 
 
-def denied(talk: Talk, said: str, number: int = 1) -> ev.ApplyPatchApprovalRequest:
+def denied(talk: Talk, said: str, number: int = 1) -> ev.ApprovalRequested:
     caller = talk.start(said)
-    question = talk.wait(ev.ApplyPatchApprovalRequest, number)
+    question = talk.wait(ev.ApprovalRequested, number)
     talk.decide(question.approval_id, Decision.DENIED)
     talk.result(caller)
     return question
@@ -100,7 +101,7 @@ def test_a_patch_is_asked_about_by_whatever_name_and_says_who_would_obey(
         assert question.reason == f"{' and '.join(question.obeyed_by)} would obey it without asking you"
         assert question.outside_sandbox
         assert title(question.model_dump(mode="json")) == TITLE
-        assert question.changes
+        assert subject_of(question, ev.FilesSubject).changes
         assert everything(project) == was, name
 
 
@@ -111,7 +112,7 @@ def test_a_patch_is_refused_where_nobody_is_asked(harness: EngineHarness, projec
         written = name.format(project)
         talk.ask(patch(project / written, written))
         assert everything(project) == was, name
-    assert not talk.all(ev.PatchApplyBegin)
+    assert not talk.all(ev.WorkBegan)
 
 
 @on_linux
@@ -135,7 +136,7 @@ def test_an_approved_patch_is_written_and_one_where_nothing_is_confined_and_nobo
 ) -> None:
     talk = begun(harness, ApprovalPolicy.ON_REQUEST)
     caller = talk.start(patch(project / ".vscode/tasks.json", ".vscode/tasks.json"))
-    talk.decide(talk.wait(ev.ApplyPatchApprovalRequest).approval_id, Decision.APPROVED)
+    talk.decide(talk.wait(ev.ApprovalRequested).approval_id, Decision.APPROVED)
     talk.result(caller)
     assert (project / ".vscode/tasks.json").read_text() == f"{THEIRS}\n"
     free = begun(harness, ApprovalPolicy.NEVER, DangerFullAccess())
@@ -158,7 +159,7 @@ def test_words_for_agents_and_what_a_project_consists_of_are_patched_unasked(
     for name in ("AGENTS.md", "CLAUDE.md", "pkg/package.json", ".github/workflows/ci.yml", ".env", "claude/x"):
         talk.ask(patch(project / name, name))
         assert (project / name).read_text() == f"{THEIRS}\n"
-    assert not talk.all(ev.ApplyPatchApprovalRequest)
+    assert not talk.all(ev.ApprovalRequested)
 
 
 # --- a directory that is such a folder ------------------------------------------------------------------------------
@@ -180,9 +181,9 @@ def test_in_a_folder_of_settings_everything_is_asked_about_but_in_a_work_tree_of
     assert (tree / "new.txt").exists()
 
 
-def shell(talk: Talk, script: str) -> ev.ExecCommandEnd:
+def shell(talk: Talk, script: str) -> ev.WorkEnded:
     talk.ask(f"call shell {json.dumps(['bash', '-c', script])}; then; say done")
-    return talk.all(ev.ExecCommandEnd)[-1]
+    return talk.all(ev.WorkEnded)[-1]
 
 
 # --- commands, while they run and afterwards ------------------------------------------------------------------------
@@ -211,7 +212,7 @@ def test_a_folder_that_is_held_is_read_only_and_nothing_of_it_is_seen_by_git(
     talk = begun(harness, ApprovalPolicy.NEVER)
     ended = shell(talk, "git init -q x; mkdir -p .zed && echo x > .zed/tasks.json")
     assert ended.exit_code != 0
-    assert "Read-only file system" in ended.stderr
+    assert "Read-only file system" in ended.errors
     assert not (project / ".zed").exists()
 
 
@@ -241,16 +242,16 @@ def test_an_agent_that_has_a_setting_written_by_us_is_asked_about_by_whatever_na
         was, talk = everything(project), agent_in(harness, ApprovalPolicy.ON_REQUEST)
         for number, (name, who) in enumerate(SPELLINGS.items(), 1):
             caller = talk.start(f"write {name.format(project)}: {THEIRS}")
-            question = talk.wait(ev.ToolUseApprovalRequest, number)
+            question = talk.wait(ev.ApprovalRequested, number)
             assert who in question.obeyed_by, name
             assert title(question.model_dump(mode="json")) == TITLE
-            assert list(question.changes.values())
+            assert list(subject_of(question, ev.FilesSubject).changes.values())
             talk.decide(question.approval_id, Decision.DENIED)
             talk.result(caller)
             assert "a person has refused it" in said(talk)
             assert everything(project) == was, name
         caller = talk.start(f"write .mcp.json: {THEIRS}")
-        talk.decide(talk.wait(ev.ToolUseApprovalRequest, len(SPELLINGS) + 1).approval_id, Decision.APPROVED)
+        talk.decide(talk.wait(ev.ApprovalRequested, len(SPELLINGS) + 1).approval_id, Decision.APPROVED)
         talk.result(caller)
         assert said(talk) == "written"
         assert (project / ".mcp.json").read_text() == THEIRS
@@ -279,7 +280,7 @@ def test_an_approved_setting_stays_and_what_the_agent_makes_of_it_does_not(tmp_p
             {"opencode.json": "say done", ".envrc": "run echo x >> .envrc"}.items(), 1
         ):
             caller = talk.start(f"write {name}: {OURS}; then {then}")
-            talk.decide(talk.wait(ev.ToolUseApprovalRequest, number).approval_id, Decision.APPROVED)
+            talk.decide(talk.wait(ev.ApprovalRequested, number).approval_id, Decision.APPROVED)
             talk.result(caller)
         assert (harness.workspace / "opencode.json").read_text() == OURS
         assert not (harness.workspace / ".envrc").exists()
@@ -292,7 +293,7 @@ def test_an_interrupt_ends_a_write_that_waits_for_its_answer(tmp_path: Path) -> 
     with with_agent(tmp_path, confined=True) as harness:
         talk = agent_in(harness, ApprovalPolicy.ON_REQUEST)
         caller = talk.start(f"write .mcp.json: {THEIRS}")
-        talk.wait(ev.ToolUseApprovalRequest)
+        talk.wait(ev.ApprovalRequested)
         talk.interrupted(talk.interrupt())
         talk.result(caller)
         assert (harness.workspace / ".mcp.json").read_text() == OURS
@@ -332,7 +333,7 @@ def test_an_agents_own_question_about_a_setting_says_who_would_obey(tmp_path: Pa
     with with_agent(tmp_path, confined=False) as harness:
         talk = agent_in(harness, ApprovalPolicy.ON_REQUEST)
         caller = talk.start("ask-about edit .claude/settings.json")
-        question = talk.wait(ev.ToolUseApprovalRequest)
+        question = talk.wait(ev.ApprovalRequested)
         assert question.obeyed_by == ("Claude Code",)
         assert title(question.model_dump(mode="json")) == TITLE
         talk.decide(question.approval_id, Decision.DENIED)

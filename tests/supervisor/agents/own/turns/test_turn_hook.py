@@ -156,7 +156,7 @@ def test_a_question_of_every_kind_is_told_once_when_it_can_be_answered(
         talk = harness.talk(**settings)
         begun = talk.start(said if "agent" in settings else f"{said}; then; say done")
         told = pipe.line()
-        question = talk.wait(ev.ApprovalRequest)
+        question = talk.wait(ev.ApprovalRequested)
         assert told.pop("what").startswith(what)
         assert told == {
             "type": "approval-requested",

@@ -9,6 +9,7 @@ import pytest
 from actors.vocabulary import events as ev
 from tests.support.engine_harness import EngineHarness, harness_at
 from tests.support.model_server import ModelServer
+from tests.support.work import subject_of
 
 
 @pytest.fixture(params=["responses", "messages"])
@@ -20,8 +21,9 @@ def searching(tmp_path: Path, server: ModelServer, request: pytest.FixtureReques
 def test_a_search_is_seen_and_goes_back_also_after_a_restart(searching: EngineHarness, server: ModelServer) -> None:
     conversation = searching.talk(model="claude-sonnet-4-5")
     conversation.ask("search the weather; say rain")
-    end = conversation.wait(ev.WebSearchEnd)
-    assert (end.query, end.model) == ("the weather", "claude-sonnet-4-5")
+    end = conversation.wait(ev.WorkEnded)
+    found = subject_of(end, ev.SearchSubject)
+    assert (found.query, found.model) == ("the weather", "claude-sonnet-4-5")
     conversation.ask("say more")
     live = server.requests[-1].body
     assert all(block in json.dumps(live) for block in ("the weather", end.call_id))

@@ -5,8 +5,7 @@ its readers.
 """
 
 import json
-from base64 import b64decode
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -14,14 +13,14 @@ from actors.messages.effects import Slice
 from actors.vocabulary.ids import TurnId
 from actors.vocabulary.records import Record
 from transports import jsonrpc
+from transports.dialects.codex.work import codex_work
 from transports.jsonrpc import JsonObject
 from transports.notices import NOTICES
-from transports.tool_uses import USES, read_as
 
-OUTPUT_LENGTH = 5120  # characters of stdout and of stderr in exec_command_end
+NOTICE = "background_event"
 ENCODING_KEY = "codex-2025-08"  # the key of our lines in Slice.encoded
 
-# Required members.
+# The events that have the same names here and there, with their required members; for all others see `work`.
 MEMBERS: Mapping[str, tuple[str, ...]] = {
     "session_configured": ("session_id", "model", "history_log_id", "history_entry_count"),
     "task_started": (),
@@ -42,27 +41,14 @@ MEMBERS: Mapping[str, tuple[str, ...]] = {
     "agent_reasoning_section_break": (),
     "agent_reasoning_raw_content": ("text",),
     "agent_reasoning_raw_content_delta": ("delta",),
-    "exec_approval_request": ("call_id", "command", "cwd"),
-    "exec_command_begin": ("call_id", "command", "cwd", "parsed_cmd"),
-    "exec_command_output_delta": ("call_id", "stream", "chunk"),
-    "exec_command_end": ("call_id", "stdout", "stderr", "exit_code", "duration"),
-    "apply_patch_approval_request": ("call_id", "changes"),
-    "patch_apply_begin": ("call_id", "auto_approved", "changes"),
-    "patch_apply_end": ("call_id", "stdout", "stderr", "success"),
     "turn_diff": ("unified_diff",),
     "background_event": ("message",),
     "plan_update": ("explanation", "plan"),
-    "mcp_tool_call_begin": ("call_id", "invocation"),
-    "mcp_tool_call_end": ("call_id", "invocation", "duration", "result"),
 }
-# Members that are left out when they are null.
-OPTIONAL: Mapping[str, tuple[str, ...]] = {
-    "exec_approval_request": ("reason",),
-    "apply_patch_approval_request": ("reason", "grant_root"),
-}
-RENAMED_TYPES = {"stream_error": "background_event"}  # those clients have no type for a retry
+RENAMED_TYPES = {"stream_error": NOTICE}  # those clients have no type for a retry
 KNOWN_REASONS = frozenset({"interrupted", "replaced"})
-ENDED_BADLY = b'{"type":"task_complete"'  # such a client sees the end of a failed turn like this, after its `error`
+# Such a client sees the end of a failed turn like this, after its `error`.
+ENDED_BADLY: JsonObject = {"type": "task_complete", "last_agent_message": None}
 
 
 class CodexEvent(Struct, frozen=True):
@@ -77,42 +63,29 @@ class CodexEvent(Struct, frozen=True):
 def translate_slice(slice_: Slice) -> Iterator[CodexEvent]:
     messages = _messages(slice_)
     for record, msg in zip(slice_.records, messages, strict=False):
-        yield CodexEvent(_type(record, msg), record.turn, msg or None, record)
+        yield CodexEvent(_type(msg, record.type), record.turn, msg or None, record)
     for delta, msg in zip(slice_.deltas, messages[len(slice_.records) :], strict=True):
-        yield CodexEvent(_type_of_use(msg) if delta.type in USES else delta.type, slice_.turn, msg or None)
+        yield CodexEvent(_type(msg, delta.type), slice_.turn, msg or None)
 
 
-def _type(record: Record, msg: bytes) -> str:
-    if record.type in USES:
-        return _type_of_use(msg)
-    if record.type in NOTICES:
-        return NOTICE
-    if record.type == "turn_aborted" and msg.startswith(ENDED_BADLY):
-        return "task_complete"
-    return RENAMED_TYPES.get(record.type, record.type)
-
-
-def _type_of_use(msg: bytes) -> str:
-    """The type in the translated message of a tool use: that of a command, a patch or a notice."""
-    return msg.split(b'"', 4)[3].decode() if msg else NOTICE
+def _type(msg: bytes, left_out: str) -> str:
+    """The type in a translated message, where it comes first; an event that is left out has its own."""
+    return msg.split(b'"', 4)[3].decode() if msg else left_out
 
 
 def seed_message(event: Mapping[str, object]) -> JsonObject | None:
     """An event's JSON object in those clients' protocol; None if it is left out."""
-    adapted = read_as(event)
-    if adapted is None:
-        return None
-    event, kind = adapted, str(adapted.get("type"))
-    kind = RENAMED_TYPES.get(kind, kind)
+    if (work := codex_work(event)) is not None:
+        return work
+    kind = RENAMED_TYPES.get(str(event["type"]), str(event["type"]))
     if kind in NOTICES:
         notice = NOTICES[kind](event)
         return {"type": NOTICE, "message": notice} if notice else None
     if kind not in MEMBERS or event.get("counted") is False:  # those clients would read a missing count as zero
         return None
-    msg = {"type": kind, **{name: event.get(name) for name in MEMBERS[kind]}}
-    msg |= {name: event[name] for name in OPTIONAL.get(kind, ()) if event.get(name) is not None}
-    adapt = ADAPTERS.get(kind)
-    return adapt(msg) if adapt is not None else msg
+    if kind == "turn_aborted" and event["reason"] not in KNOWN_REASONS:
+        return ENDED_BADLY
+    return {"type": kind, **{name: event.get(name) for name in MEMBERS[kind]}}
 
 
 def _messages(slice_: Slice) -> list[bytes]:
@@ -130,27 +103,6 @@ def _messages(slice_: Slice) -> list[bytes]:
 def _line(event: Mapping[str, object]) -> bytes:
     msg = seed_message(event)
     return encode_message(msg) if msg is not None else b""
-
-
-def _chunk_as_numbers(msg: JsonObject) -> JsonObject:
-    return {**msg, "chunk": list(b64decode(msg["chunk"]))}
-
-
-def _short_output(msg: JsonObject) -> JsonObject:
-    return {**msg, "stdout": msg["stdout"][:OUTPUT_LENGTH], "stderr": msg["stderr"][:OUTPUT_LENGTH]}
-
-
-def _known_reason(msg: JsonObject) -> JsonObject:
-    """Map the reason of an aborted turn: without an interrupt, the turn ends like a failed one."""
-    return msg if msg["reason"] in KNOWN_REASONS else {"type": "task_complete", "last_agent_message": None}
-
-
-NOTICE = "background_event"
-ADAPTERS: Mapping[str, Callable[[JsonObject], JsonObject]] = {
-    "exec_command_output_delta": _chunk_as_numbers,
-    "exec_command_end": _short_output,
-    "turn_aborted": _known_reason,
-}
 
 
 # --- lines: assembled from encoded JSON -----------------------------------------------------------------------------
@@ -181,7 +133,7 @@ def _start(method: str) -> bytes:
 
 def history_of(messages: Iterable[bytes], left_out: int) -> list[bytes]:
     """The messages, preceded by an event that counts the earlier ones that were left out."""
-    marker = {"type": "background_event", "message": f"{left_out} earlier events are not shown"}
+    marker = {"type": NOTICE, "message": f"{left_out} earlier events are not shown"}
     return [encode_message(marker), *messages] if left_out else list(messages)
 
 
