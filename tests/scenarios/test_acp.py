@@ -8,9 +8,10 @@ import pytest
 
 from tests.scenarios.stage import CONFIG, WIRE, Stage
 from tests.supervisor.agents.acp.scripted import agent_table
-from tests.support.acp_client import AcpClient, Json, SocketLine
+from tests.support.acp_client import AcpClient, AcpSocket
 from tests.support.bridge import wait_until
 from tests.support.home import Home
+from tests.support.line_client import Json
 from transports.dialects.acp.event_translator import LOST_TEXT
 
 ASK: Json = {"approval_policy": "untrusted", "sandbox": "workspace-write"}
@@ -29,7 +30,7 @@ def connect(stage: Stage) -> Connect:
         stage.home.launch()
 
     def connected(can: Json | None = None, name: str = "tester", **defaults: Any) -> AcpClient:
-        return AcpClient(SocketLine(stage.home.socket, hello(stage, **defaults)), can, name=name)
+        return AcpClient(AcpSocket(stage.home.socket, hello(stage, **defaults)), can, name=name)
 
     return connected
 
@@ -129,7 +130,7 @@ def test_more_directories_are_opened_as_far_as_the_person_allows(
     config = own_stage.home.directory / "config.toml"
     config.write_text(f'{config.read_text()}\n[sandbox_workspace_write]\nwritable_roots = ["{more}", "{other}"]\n')
     own_stage.home.launch()
-    with AcpClient(SocketLine(own_stage.home.socket, hello(own_stage, **ASK))) as editor:
+    with AcpClient(AcpSocket(own_stage.home.socket, hello(own_stage, **ASK))) as editor:
         session = editor.new(work, additionalDirectories=[str(more / "."), str(closed), str(tmp_path / "absent")])
         warned = editor.text()
         assert f"{closed} can be read, and not written: " in warned
@@ -151,7 +152,7 @@ def test_a_directory_that_is_opened_is_written_in(own_stage: Stage, work: Path, 
     config.write_text(f'{config.read_text()}\nmax_sandbox = "danger-full-access"\n{without_tmp}')
     own_stage.home.launch()
     confined = {"approval_policy": "never", "sandbox": "workspace-write"}
-    with AcpClient(SocketLine(own_stage.home.socket, hello(own_stage, **confined))) as editor:
+    with AcpClient(AcpSocket(own_stage.home.socket, hello(own_stage, **confined))) as editor:
         session = editor.new(work, additionalDirectories=[str(more)])
         assert editor.text() == ""
         editor.turn(session, f'call shell ["touch","{more}/made"]; then; say done')
@@ -195,7 +196,7 @@ def test_a_missing_key_asks_for_a_login(tmp_path: Path, work: Path) -> None:
         "request_max_retries", 'env_key = "NO_SUCH_KEY"\nrequest_max_retries'
     )
     home = Home(tmp_path / "home", config, env={"HOME": str(tmp_path)})
-    with home.daemon(), AcpClient(SocketLine(home.socket, {"client": {"name": "bridge"}})) as editor:
+    with home.daemon(), AcpClient(AcpSocket(home.socket, {"client": {"name": "bridge"}})) as editor:
         error = editor.error("session/new", cwd=str(work), mcpServers=[])
         assert (error["code"], "NO_SUCH_KEY" in error["message"]) == (-32000, True)
 
@@ -203,14 +204,14 @@ def test_a_missing_key_asks_for_a_login(tmp_path: Path, work: Path) -> None:
 def test_a_prompt_that_waited_over_a_kill_is_answered_by_the_next_daemon(own_stage: Stage, work: Path) -> None:
     """Do what a bridge does: attach where the client stood, and say the prompt again with its key."""
     own_stage.home.launch()
-    with AcpClient(SocketLine(own_stage.home.socket, hello(own_stage, **ASK))) as first:
+    with AcpClient(AcpSocket(own_stage.home.socket, hello(own_stage, **ASK))) as first:
         session = first.new(work)
         first.prompt(session, 'call shell ["touch","approved"]; then; say thanks', key="b/1")
         first.asked()
         place = first.place()
         own_stage.kill_daemon()
     own_stage.home.launch()
-    with AcpClient(SocketLine(own_stage.home.socket, hello(own_stage, **ASK))) as second:
+    with AcpClient(AcpSocket(own_stage.home.socket, hello(own_stage, **ASK))) as second:
         attach = second.begin("_greenroom/attach", sessionId=session, after=place, shown={}, mcpServers=[])
         request = second.prompt(session, 'call shell ["touch","approved"]; then; say thanks', key="b/1")
         assert second.answer(attach)["result"] == {}
@@ -222,14 +223,14 @@ def test_a_prompt_that_waited_over_a_kill_is_answered_by_the_next_daemon(own_sta
 
 def test_a_prompt_whose_turn_was_lost_is_cancelled_behind_a_message(own_stage: Stage, work: Path) -> None:
     own_stage.home.launch()
-    with AcpClient(SocketLine(own_stage.home.socket, hello(own_stage, **FREE))) as first:
+    with AcpClient(AcpSocket(own_stage.home.socket, hello(own_stage, **FREE))) as first:
         session = first.new(work)
         first.prompt(session, 'call shell ["sleep","300"]', key="b/1")
         first.update("tool_call", status="in_progress")
         place = first.place()
         own_stage.kill_daemon()
     own_stage.home.launch()
-    with AcpClient(SocketLine(own_stage.home.socket, hello(own_stage, **FREE))) as second:
+    with AcpClient(AcpSocket(own_stage.home.socket, hello(own_stage, **FREE))) as second:
         second.begin("_greenroom/attach", sessionId=session, after=place, shown={}, mcpServers=[])
         request = second.prompt(session, 'call shell ["sleep","300"]', key="b/1")
         assert second.answer(request)["result"] == {"stopReason": "cancelled"}
@@ -254,7 +255,7 @@ def scripted(tmp_path: Path) -> Iterator[Home]:
 
 def editor_of(home: Home, can: Json | None = None) -> AcpClient:
     client = {"name": "bridge", "env": dict(home.env)}
-    return AcpClient(SocketLine(home.socket, {"client": client, "defaults": {"approval_policy": "on-request"}}), can)
+    return AcpClient(AcpSocket(home.socket, {"client": client, "defaults": {"approval_policy": "on-request"}}), can)
 
 
 def test_an_agent_of_others_is_behind_a_session_like_our_own(scripted: Home, work: Path) -> None:

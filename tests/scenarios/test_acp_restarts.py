@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.scenarios.stage import Stage
-from tests.support.acp_client import AcpClient, Json, ProgramLine
+from tests.support.acp_client import AcpClient
 from tests.support.bridge import wait_until
+from tests.support.line_client import Json, ProgramLine
 from transports.dialects.acp.event_translator import LOST_TEXT
 
 BRIDGE = (sys.executable, "-m", "supervisor.cli.acp")

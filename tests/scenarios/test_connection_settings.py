@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.scenarios.stage import POLICY_A, Stage
-from tests.support.mcp_client import END_S, GREENROOM_MCP, ROOT, McpClient
+from tests.support.line_client import END_S
+from tests.support.mcp_client import GREENROOM_MCP, ROOT, McpClient
 from transports.dialects.mcp.protocol.introduction import LISTED_TOOLS
 
 ONLY_CODEX = ("-c", 'greenroom.mcp.tools=["codex"]', "-c", "greenroom.mcp.twin_notifications=false")

@@ -5,7 +5,8 @@ import pytest
 from tests.scenarios.stage import POLICY_A, POLICY_B, Stage
 from tests.scenarios.test_tool_calls import interrupted
 from tests.scenarios.test_typed_calls import create, send, stream, until
-from tests.support.mcp_client import Json, McpClient
+from tests.support.line_client import Json
+from tests.support.mcp_client import McpClient
 
 ASK = 'call shell ["touch","approved"]; then; say thanks'
 SEEN = ("agent_message", "task_started", "task_complete", "exec_approval_request", "exec_command_begin")

@@ -7,7 +7,8 @@ from uuid import UUID, uuid4
 
 from tests.judges.promises.history import history, texts
 from tests.scenarios.stage import POLICY_A, POLICY_B, Stage
-from tests.support.mcp_client import PATIENCE_S, McpClient
+from tests.support.line_client import PATIENCE_S
+from tests.support.mcp_client import McpClient
 
 OK = {
     "content": [{"type": "text", "text": '{"status":"ok"}'}],

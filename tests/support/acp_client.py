@@ -1,156 +1,41 @@
-"""An ACP client over the daemon's socket, or over the pipes of a program: says JSON, keeps all that comes, waits.
+"""An ACP client over the daemon's socket, or over the pipes of a program.
 
-A thread reads; every wait is bounded and says what came instead. Each line is judged by the official SDK's models,
-unless the program is another's.
+Each line is judged by the official SDK's models, unless the program is another's.
 """
 
-import itertools
-import json
-import os
-import socket
-import subprocess
-import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from tests.support.acp_judge import judge
-from transports.address import use_short_path
-
-Json = dict[str, Any]
-PATIENCE_S = 20.0  # a daemon's start, on a machine that is very busy
-END_S = 5.0  # a bridge leaves within a second
+from tests.support.line_client import Json, Line, LineClient, SocketLine
 
 
-class Line(Protocol):
-    """Both directions of a wire."""
-
-    def write(self, data: bytes) -> None: ...
-
-    def read(self) -> bytes: ...
-
-    def end(self) -> str:
-        """End it; what was wrong with its end, if anything."""
-        ...
-
-
-class SocketLine:
-    """The daemon's socket, with a hello of the dialect before everything."""
-
+class AcpSocket(SocketLine):
     def __init__(self, path: str, hello: Mapping[str, Any]) -> None:
-        self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.settimeout(PATIENCE_S)
-        use_short_path(path, self._socket.connect)
-        said = {"protocol": 1, "dialect": "acp", **hello}
-        self.write(json.dumps({"greenroom": said}).encode() + b"\n")
-        welcome = b""
-        while not welcome.endswith(b"\n"):
-            welcome += self._socket.recv(1)
-        self.welcome = json.loads(welcome)
-        self._socket.settimeout(None)
-
-    def write(self, data: bytes) -> None:
-        self._socket.sendall(data)
-
-    def read(self) -> bytes:
-        try:
-            return self._socket.recv(1 << 16)
-        except OSError:
-            return b""
-
-    def end(self) -> str:
-        try:
-            self._socket.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            return ""
-        self._socket.close()
-        return ""
+        super().__init__(path, {"dialect": "acp", **hello})
 
 
-class ProgramLine:
-    """The standard streams of a program."""
-
-    def __init__(self, command: Sequence[str], env: Mapping[str, str], cwd: Path | None = None) -> None:
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=dict(env),
-            cwd=cwd,
-            bufsize=0,
-        )
-
-    def write(self, data: bytes) -> None:
-        assert self.process.stdin is not None
-        left = memoryview(data)
-        while left:
-            left = left[os.write(self.process.stdin.fileno(), left) :]
-
-    def read(self) -> bytes:
-        assert self.process.stdout is not None
-        piece = self.process.stdout.read(1 << 16) or b""
-        if not piece:
-            self.process.stdout.close()
-        return piece
-
-    def end(self) -> str:
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        try:
-            self.process.wait(END_S)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait(END_S)
-            return "the program did not end by itself"
-        return ""
-
-
-class AcpClient:
+class AcpClient(LineClient):
     """A context manager; inside, it has introduced itself. `can`: its capabilities. `judged`: by the schema."""
 
     def __init__(self, line: Line, can: Json | None = None, *, name: str = "tester", judged: bool = True) -> None:
-        self.line, self._can, self._name, self._judged = line, can or {}, name, judged
-        self.lines: list[Json] = []
-        self.faults: list[str] = []
+        self._can, self._name, self._judged = can or {}, name, judged
         self.introduced: Json = {}
-        self._changed = threading.Condition()  # guards lines, faults and over
-        self._over = False
-        self._methods: dict[int | str, str] = {}
-        self._numbers = itertools.count(1000)  # ids that a test doesn't choose
-        self._reader = threading.Thread(target=self._read, name="acp-client", daemon=True)
-        self._reader.start()
+        super().__init__(line, "acp-client")
 
     def __enter__(self) -> Self:
         info = {"name": self._name, "version": "1"}
         self.introduced = self.result("initialize", protocolVersion=1, clientCapabilities=self._can, clientInfo=info)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self.leave()
-        assert kind or not self.faults, self.faults
-
-    def leave(self) -> float:
-        """End the input; the seconds until the other end was gone."""
-        began = time.monotonic()
-        fault = self.line.end()
-        took = time.monotonic() - began
-        self._reader.join(END_S)
-        self.faults += [fault] if fault else []
-        return took
-
     # --- saying ---------------------------------------------------------------------------------------------------
-
-    def say(self, *messages: Json) -> None:
-        self.line.write(b"".join(json.dumps({"jsonrpc": "2.0", **one}).encode() + b"\n" for one in messages))
 
     def begin(self, method: str, *, request: int | str | None = None, key: str = "", **params: Any) -> int | str:
         """Send a request without waiting. `key`: that of a bridge, for a prompt."""
-        number = next(self._numbers) if request is None else request
-        self._methods[number] = method
-        beside = {"greenroom": {"key": key}} if key else {}
-        self.say({**beside, "id": number, "method": method, "params": params})
+        asked = self.request(method, params, request)
+        self.say({**({"greenroom": {"key": key}} if key else {}), **asked})
+        number: int | str = asked["id"]
         return number
 
     def ask(self, method: str, **params: Any) -> Json:
@@ -169,9 +54,6 @@ class AcpClient:
 
     def notify(self, method: str, **params: Any) -> None:
         self.say({"method": method, "params": params})
-
-    def respond(self, number: int | str, result: Any) -> None:
-        self.say({"id": number, "result": result})
 
     def choose(self, number: int | str, option: str) -> None:
         self.respond(number, {"outcome": {"outcome": "selected", "optionId": option}})
@@ -192,27 +74,6 @@ class AcpClient:
         return self.text(after=mark)
 
     # --- hearing --------------------------------------------------------------------------------------------------
-
-    def wait(self, wanted: Callable[[Json], bool], what: str, *, after: int = 0, limit_s: float = PATIENCE_S) -> Json:
-        """Wait for the first wanted line from number `after` on."""
-        deadline = time.monotonic() + limit_s
-        with self._changed:
-            while True:
-                for line in self.lines[after:]:
-                    if wanted(line):
-                        return line
-                after = max(after, len(self.lines))
-                left = deadline - time.monotonic()
-                if self._over or left <= 0:
-                    why = "the output ended" if self._over else "not in time"
-                    raise AssertionError(f"{what}: {why}; the last lines: {self.lines[-8:]}")
-                self._changed.wait(left)
-
-    def answer(self, request: int | str, **more: Any) -> Json:
-        def is_it(line: Json) -> bool:
-            return "method" not in line and line["id"] == request and type(line["id"]) is type(request)
-
-        return self.wait(is_it, f"an answer to {request!r}", **more)
 
     def asked(self, method: str = "session/request_permission", **more: Any) -> Json:
         """The whole request from the agent."""
@@ -236,14 +97,8 @@ class AcpClient:
         told: Json = self.wait(is_it, f"the update {kind}", after=after)["params"]["update"]
         return told
 
-    def mark(self) -> int:
-        """The number of lines so far, to be given as `after`."""
-        with self._changed:
-            return len(self.lines)
-
     def updates(self, kind: str = "", *, after: int = 0, session: str = "") -> list[Json]:
-        with self._changed:
-            told = [one["params"] for one in self.lines[after:] if one.get("method") == "session/update"]
+        told = self.told("session/update", after)
         mine = [one["update"] for one in told if session in {"", one["sessionId"]}]
         return [one for one in mine if kind in {"", one["sessionUpdate"]}]
 
@@ -252,36 +107,14 @@ class AcpClient:
 
     def place(self) -> int:
         """The last stored event that the updates so far tell of."""
-        with self._changed:
-            told = [one["params"] for one in self.lines if one.get("method") == "session/update"]
+        told = self.told("session/update")
         return int(told[-1]["_meta"]["greenroom"]["seq"]) if told else 0
 
     # --- the reader's thread --------------------------------------------------------------------------------------
 
-    def _read(self) -> None:
-        rest = b""
-        while piece := self.line.read():
-            *lines, rest = (rest + piece).split(b"\n")
-            for line in lines:
-                self._take(line)
-        with self._changed:
-            if rest:
-                self.faults.append(f"the last line is not whole: {rest[:200]!r}")
-            self._over = True
-            self._changed.notify_all()
-
-    def _take(self, line: bytes) -> None:
-        """Take a line; its faults fail the test when the client leaves."""
-        try:
-            message = json.loads(line)
-            if self._judged:
-                judge(message, self._methods.get(message.get("id")))
-        except (ValueError, AssertionError, KeyError) as error:
-            message = {"method": "unreadable"}
-            self.faults.append(f"{error!r} in {line[:500]!r}")
-        with self._changed:
-            self.lines.append(message)
-            self._changed.notify_all()
+    def _judge(self, message: Json) -> None:
+        if self._judged:
+            judge(message, self.methods.get(message.get("id")))  # type: ignore[arg-type]  # None is no id of ours
 
 
 def words_of(update: Json, kind: str) -> str:

@@ -4,9 +4,10 @@ import subprocess
 
 from tests.judges.acp_promises import processes
 from tests.judges.acp_promises.cases_permissions import Asking
-from tests.judges.acp_promises.client import ASK, START_S, WAIT_S, Client, Json, kind, text_of
+from tests.judges.acp_promises.client import ASK, START_S, WAIT_S, Client, kind, text_of
 from tests.judges.acp_promises.promise import promise
 from tests.judges.acp_promises.trial import BesideThePoint, Trial
+from tests.support.line_client import Json
 
 ENDS_S = 5.0
 AGAIN_S = 10.0  # until a question is put again
@@ -35,7 +36,7 @@ def end_of_input_in_a_turn(trial: Trial) -> None:
 
 def _leaves(trial: Trial, client: Client) -> None:
     """End its input. What its service runs may stay, if it has one."""
-    client.hang_up()
+    client.line.hang_up()
     try:
         client.process.wait(ENDS_S)
     except subprocess.TimeoutExpired:
@@ -127,7 +128,7 @@ def _asks_again_or_says_so(trial: Trial, asking: Asking) -> None:
         _says_that_it_is_over(again, asking)
     else:
         again.permits = "allow"  # should it ask for more
-        again.respond(question, "allow")
+        again.decide(question, "allow")
         trial.until(lambda: asking.path.exists() or _has_failed(again, asking), "allowed, it was not run", WAIT_S)
         return
     assert not asking.path.exists(), "it was run"

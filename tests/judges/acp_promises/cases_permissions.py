@@ -1,8 +1,9 @@
 """Permissions: how they are asked for, what an answer does, and what a cancel makes of them."""
 
-from tests.judges.acp_promises.client import Client, Json
+from tests.judges.acp_promises.client import Client
 from tests.judges.acp_promises.promise import promise
 from tests.judges.acp_promises.trial import BesideThePoint, Trial
+from tests.support.line_client import Json
 
 QUIET_S = 2.0  # what was not prevented has run by then
 STOPPED_S = 15.0
@@ -44,7 +45,7 @@ def allowed(trial: Trial) -> None:
     options = {str(one["kind"]) for one in asking.question["params"]["options"]}
     assert options & {"allow_once", "allow_always"}, f"the options are {options}"
     asking.client.permits = "allow"  # should it ask for more
-    asking.client.respond(asking.question, "allow")
+    asking.client.decide(asking.question, "allow")
     asking.client.ended(asking.call)
     assert asking.path.exists(), "it was not run"
 
@@ -53,7 +54,7 @@ def allowed(trial: Trial) -> None:
 def refused(trial: Trial) -> None:
     asking = Asking(trial, trial.agent())
     asking.client.permits = "reject"
-    asking.client.respond(asking.question, "reject")
+    asking.client.decide(asking.question, "reject")
     answer = asking.client.answer(asking.call)
     assert "result" in answer, f"the prompt ended with {answer['error']}"
     assert not asking.path.exists(), "it was run"
@@ -75,7 +76,7 @@ def error_as_answer(trial: Trial) -> None:
 def cancel_while_asking(trial: Trial) -> None:
     asking = Asking(trial, trial.agent())
     asking.client.cancel(asking.session)
-    asking.client.respond(asking.question, "cancelled")
+    asking.client.decide(asking.question, "cancelled")
     asking.client.ended(asking.call, "cancelled", limit_s=STOPPED_S)
     asking.runs_nothing()
 
@@ -85,7 +86,7 @@ def late_answer(trial: Trial) -> None:
     asking = Asking(trial, trial.agent())
     asking.client.cancel(asking.session)
     asking.client.ended(asking.call, "cancelled", limit_s=STOPPED_S)
-    asking.client.respond(asking.question, "allow")
+    asking.client.decide(asking.question, "allow")
     asking.runs_nothing()
     assert "still here" in asking.client.turn(asking.session, "@@say still here"), "another text"
 
@@ -106,10 +107,10 @@ def two_at_once(trial: Trial) -> None:
     first = Asking(trial, client, "first")
     second = Asking(trial, client, "second")
     assert first.question["id"] != second.question["id"], "both have the same id"
-    client.respond(second.question, "allow")
+    client.decide(second.question, "allow")
     client.ended(second.call)
     assert second.path.exists(), "the one that was allowed was not run"
     assert not first.path.exists(), "the other was run, too"
-    client.respond(first.question, "reject")
+    client.decide(first.question, "reject")
     client.answer(first.call)
     assert not first.path.exists(), "the one that was refused was run"

@@ -42,7 +42,7 @@ def _reload(client: Client, trial: Trial, session: str, how: str) -> int:
 def load_replays(trial: Trial) -> None:
     before = trial.offering("load")
     session = _talk(before, trial)
-    before.hang_up()
+    before.line.hang_up()
     client = trial.agent()
     answered = _reload(client, trial, session, "load")
     told = [
@@ -60,7 +60,7 @@ def load_replays(trial: Trial) -> None:
 def resume_replays_nothing(trial: Trial) -> None:
     before = trial.offering("resume")
     session = _talk(before, trial)
-    before.hang_up()
+    before.line.hang_up()
     client = trial.agent()
     _reload(client, trial, session, "resume")
     assert "next" in client.turn(session, "@@say next"), "another text"
@@ -72,7 +72,7 @@ def resume_replays_nothing(trial: Trial) -> None:
 def memory(trial: Trial) -> None:
     before = trial.offering("load", "resume")
     session = _talk(before, trial)
-    before.hang_up()
+    before.line.hang_up()
     client = trial.agent()
     trial.reopened(client, session)
     assert "after" in client.turn(session, "@@say after"), "another text"
@@ -86,7 +86,7 @@ def listed(trial: Trial) -> None:
     elsewhere = trial.home / "elsewhere"
     elsewhere.mkdir()
     session = _talk(before, trial)
-    before.hang_up()
+    before.line.hang_up()
     client = trial.agent()
     here = client.result("session/list", {"cwd": str(trial.work)})["sessions"]
     assert session in [one["sessionId"] for one in here], f"it lists {len(here)} sessions, without this one"

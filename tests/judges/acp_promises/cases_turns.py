@@ -4,9 +4,10 @@ import sys
 import time
 from pathlib import Path
 
-from tests.judges.acp_promises.client import TELLING, Client, Json, kind, result_of
+from tests.judges.acp_promises.client import TELLING, Client, kind, result_of
 from tests.judges.acp_promises.promise import promise
 from tests.judges.acp_promises.trial import BesideThePoint, Trial
+from tests.support.line_client import Json
 
 QUIET_S = 1.5  # what is told late has been told by then
 SERVER = Path(__file__).with_name("tool_server.py")

@@ -33,7 +33,7 @@ def unknown_method(trial: Trial) -> None:
     code = client.ask("no/such/method", {}).get("error", {}).get("code")
     assert code == -32601, f"it was answered {code}"
     assert client.new(trial.work), "no session afterwards"
-    strays = [line for line in client.lines if "method" not in line and line.get("id") not in client.asked]
+    strays = [line for line in client.lines if "method" not in line and line.get("id") not in client.methods]
     assert not strays, f"the notification was answered: {strays}"
 
 
@@ -48,7 +48,7 @@ def missing_params(trial: Trial) -> None:
 @promise("Lines that are no JSON, or no request, end nothing")
 def garbage(trial: Trial) -> None:
     client = trial.agent()
-    client.raw(b"".join(line + b"\n" for line in GARBAGE))
+    client.line.write(b"".join(line + b"\n" for line in GARBAGE))
     assert "still here" in client.turn(client.new(trial.work), "@@say still here"), "another text"
 
 
@@ -100,7 +100,7 @@ def every_line_is_valid(trial: Trial) -> None:
 def _faults(schema: Schema, client: Client) -> list[str]:
     found = list(client.faults)
     for line in client.lines:
-        fault = schema.fault(line, client.asked)
+        fault = schema.fault(line, client.methods)
         if fault:
             found.append(f"{fault} in {json.dumps(line)[:300]}")
     return found

@@ -4,7 +4,7 @@ from tests.judges.promises.client import Client, is_error, said
 from tests.judges.promises.history import texts, unpaired
 from tests.judges.promises.promise import promise
 from tests.judges.promises.trial import Trial, runs
-from tests.support.mcp_client import Json
+from tests.support.line_client import Json
 
 
 class Asking:

@@ -32,7 +32,7 @@ def closing_ends_it_in_a_turn(trial: Trial) -> None:
 
 
 def _leaves(client: Client) -> None:
-    client.hang_up()
+    client.line.hang_up()
     try:
         client.process.wait(LEAVES_S)
     except subprocess.TimeoutExpired:

@@ -3,7 +3,7 @@
 from tests.judges.promises.client import said
 from tests.judges.promises.promise import promise
 from tests.judges.promises.trial import Trial, asleep
-from tests.support.mcp_client import Json
+from tests.support.line_client import Json
 
 REVISIONS = {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
 WHO = {"name": "judge", "version": "1"}

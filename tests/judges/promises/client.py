@@ -4,14 +4,10 @@ The session id comes from `session_configured`, as the oldest clients take it; u
 it, the list of tools says. A line that is no valid MCP is noted, and used as it is.
 """
 
-import contextlib
-import json
-import os
-import threading
-from collections.abc import Callable
 from typing import Any
 
-from tests.support.mcp_client import Json, McpClient
+from tests.support.line_client import Json
+from tests.support.mcp_client import McpClient
 
 WAIT_S = 15.0  # for anything; what takes milliseconds and has not come by then does not come
 TERMINAL = {"task_complete", "turn_aborted"}
@@ -19,34 +15,19 @@ SESSION_NAMES = ("sessionId", "threadId", "conversationId")
 
 
 class Client(McpClient):
-    """A client over stdio. While `reading` is cleared it leaves everything in the pipe, like a busy client."""
+    patience_s = WAIT_S
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
-        self.reading = threading.Event()
-        self.reading.set()
         super().__init__(*arguments, **more)
         self._session_name = ""
 
     def let_go(self) -> None:
         """Close the connection to a server that has been ended, and wait for its end."""
         self.reading.set()
-        self.hang_up()
-        self.process.wait(WAIT_S)
-        self._reader.join(WAIT_S)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-
-    def hang_up(self) -> None:
-        assert self.process.stdin is not None
-        with contextlib.suppress(OSError):
-            self.process.stdin.close()
-
-    def wait(self, wanted: Callable[[Json], bool], what: str, *, after: int = 0, limit_s: float = WAIT_S) -> Json:
-        return super().wait(wanted, what, after=after, limit_s=limit_s)
+        self.leave()
 
     def raw(self, line: bytes) -> None:
-        assert self.process.stdin is not None
-        os.write(self.process.stdin.fileno(), line + b"\n")
+        self.line.write(line + b"\n")
 
     def ping(self) -> None:
         """Send a ping: its answer proves that all earlier lines were read, and that the server is well."""
@@ -126,24 +107,6 @@ class Client(McpClient):
             ]
         assert len(ends) == 1, f"{len(ends)} terminal events"
         return ends[0]
-
-    # --- the reader's thread --------------------------------------------------------------------------------------
-
-    def _take(self, line: bytes) -> None:
-        self.reading.wait()
-        try:
-            message = json.loads(line)
-            assert isinstance(message, dict), "no object"
-        except (ValueError, AssertionError) as error:
-            self.faults.append(f"{error} in {line[:200]!r}")
-            return
-        try:
-            self._judge(message)
-        except (AssertionError, KeyError) as error:
-            self.faults.append(f"{error!r} in {line[:200]!r}")
-        with self._changed:
-            self.lines.append(message)
-            self._changed.notify_all()
 
 
 def belongs(line: Json, call: int | str) -> bool:

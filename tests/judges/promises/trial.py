@@ -17,7 +17,7 @@ from typing import Any, Literal, Self
 
 from tests.faults.daemon_harness import LEFT_OUT, everything, until
 from tests.judges.promises.client import WAIT_S, Client
-from tests.support.mcp_client import Json
+from tests.support.line_client import Json
 from tests.support.model_server import ModelServer
 
 END_S = 5.0  # until what was killed is gone

@@ -20,7 +20,7 @@ import pytest
 from actors.vocabulary import events as ev
 from tests.faults.follower import judge
 from tests.support import acp_agent
-from tests.support.acp_client import AcpClient, SocketLine
+from tests.support.acp_client import AcpClient, AcpSocket
 from tests.support.daemon_process import ROOT, DaemonProcess
 from tests.support.history_files import exported, imported
 from tests.support.mcp_client import McpClient
@@ -352,7 +352,7 @@ def test_mcp_clients_list_read_and_resume_an_old_conversation(opened: Opened) ->
 
 def test_an_acp_editor_loads_an_old_conversation_with_all_of_its_work(opened: Opened) -> None:
     name, said, work = SHOWN[opened.file.path.stem]
-    with AcpClient(SocketLine(str(opened.today.daemon.socket), {"client": {"name": "bridge"}})) as editor:
+    with AcpClient(AcpSocket(str(opened.today.daemon.socket), {"client": {"name": "bridge"}})) as editor:
         editor.result("session/load", sessionId=opened.file.ids[name], cwd="/tmp", mcpServers=[])
         text = "\n".join(strings(editor.updates(), every=True))
     assert [words for words in (said, *work) if words not in text] == []
