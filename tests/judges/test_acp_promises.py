@@ -1,6 +1,7 @@
 """Behind Greenroom, third-party agents and our own keep every promise of the judge that applies to them."""
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,10 @@ from tests.judges.acp_promises.candidate import Candidate
 from tests.judges.acp_promises.cases import ALL
 from tests.judges.acp_promises.known import BEHIND, KNOWN, OWN, ROOT
 from tests.judges.acp_promises.processes import of_home
-from tests.judges.acp_promises.report import Verdict, judge, judged, told
 from tests.judges.acp_promises.table import PAGE, page, recorded, summary
 from tests.judges.acp_promises.trial import Trial
 from tests.judges.installed import PYTHON, needs
+from tests.judges.report import Verdict, judge, judged, told
 
 pytestmark = pytest.mark.long(takes_s=60)
 
@@ -36,20 +37,20 @@ def installed(name: str) -> bool:
 def test_behind_greenroom_every_promise_is_kept(name: str) -> None:
     if not installed(name):
         pytest.skip(f"`make judges` has not installed {name}")
-    heard = told(judge(BEHIND[name], ALL, SIDE_BY_SIDE), print, whole=True)
+    heard = told(judge(partial(Trial, BEHIND[name]), ALL, SIDE_BY_SIDE), print, whole=True)
     broken = [one.line(whole=True) for one in heard if one.verdict is Verdict.BROKEN]
     assert not broken, "\n".join(broken)
 
 
 def test_an_agent_that_leaves_at_once_keeps_nothing() -> None:
     leaves = Candidate("leaves", ("true",))
-    assert {judged(leaves, one).verdict for one in ALL[:3]} == {Verdict.BROKEN}
+    assert {judged(partial(Trial, leaves), one).verdict for one in ALL[:3]} == {Verdict.BROKEN}
 
 
 @needs(PYTHON)
 def test_an_agent_that_answers_everything_with_nothing_keeps_nothing() -> None:
     nothing = Candidate("nothing", (sys.executable, "-I", "-c", ANSWERS_NOTHING))
-    heard = [judged(nothing, one) for one in ALL]
+    heard = [judged(partial(Trial, nothing), one) for one in ALL]
     assert [one.promise.words for one in heard if one.verdict is Verdict.KEPT] == []
 
 

@@ -1,14 +1,15 @@
 """Our own server keeps every promise of the judge."""
 
 import sys
+from functools import partial
 
 import pytest
 
 from tests.docs.pages import DOCS
 from tests.faults.daemon_harness import everything
 from tests.judges.promises.cases import ALL
-from tests.judges.promises.report import Verdict, judge, judged, told
 from tests.judges.promises.trial import Trial, asleep
+from tests.judges.report import Verdict, judge, judged, told
 
 pytestmark = pytest.mark.long(takes_s=25)
 
@@ -19,14 +20,14 @@ SIDE_BY_SIDE = 3  # most of a trial is a server's start; the rest is waiting
 
 @pytest.mark.timeout(180)  # seventy servers start, on a machine that may be busy
 def test_greenroom_keeps_every_promise(capsys: pytest.CaptureFixture[str]) -> None:
-    heard = told(judge(COMMAND, ALL, SIDE_BY_SIDE), print, whole=True)
+    heard = told(judge(partial(Trial, COMMAND), ALL, SIDE_BY_SIDE), print, whole=True)
     broken = [one.line(whole=True) for one in heard if one.verdict is not Verdict.KEPT]
     assert not broken, "\n".join(broken)
     assert f"{len(ALL)} of {len(ALL)} promises kept" in capsys.readouterr().out
 
 
 def test_a_server_that_leaves_at_once_keeps_nothing() -> None:
-    assert {judged(["true"], one).verdict for one in ALL[:3]} == {Verdict.BROKEN}
+    assert {judged(partial(Trial, ["true"]), one).verdict for one in ALL[:3]} == {Verdict.BROKEN}
 
 
 def test_nothing_that_a_trial_has_started_is_left() -> None:

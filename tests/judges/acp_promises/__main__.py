@@ -10,7 +10,8 @@ from pathlib import Path
 from tests.judges.acp_promises.candidate import Candidate
 from tests.judges.acp_promises.cases import ALL
 from tests.judges.acp_promises.known import BEHIND, KNOWN, any_agent
-from tests.judges.acp_promises.report import Verdict, judge, told
+from tests.judges.acp_promises.trial import Trial
+from tests.judges.report import Verdict, judge, told
 from tests.support.command_line import NoProgram, words_of
 
 options = argparse.ArgumentParser(
@@ -46,7 +47,7 @@ def candidate_of(chosen: argparse.Namespace) -> Candidate:
 if __name__ == "__main__":
     chosen = options.parse_args()
     wanted = [one for one in ALL if chosen.only in one.words]
-    judgements = judge(candidate_of(chosen), wanted, chosen.jobs)
+    judgements = judge(partial(Trial, candidate_of(chosen)), wanted, chosen.jobs)
     heard = told(judgements, partial(print, flush=True), whole=chosen.whole)
     if chosen.json:
         plain = [one.plain() for one in heard]

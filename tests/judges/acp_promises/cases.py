@@ -8,9 +8,10 @@ from tests.judges.acp_promises import (
     cases_turns,
     cases_wire,
 )
-from tests.judges.acp_promises.promise import Promise, promises_of
+from tests.judges.acp_promises.trial import Trial
+from tests.judges.promise import Promise, promises_of
 
-ALL: tuple[Promise, ...] = tuple(
+ALL: tuple[Promise[Trial], ...] = tuple(
     promise
     for module in (cases_wire, cases_turns, cases_stop, cases_permissions, cases_sessions, cases_life)
     for promise in promises_of(module)

@@ -5,8 +5,8 @@ import subprocess
 from tests.judges.acp_promises import processes
 from tests.judges.acp_promises.cases_permissions import Asking
 from tests.judges.acp_promises.client import ASK, START_S, WAIT_S, Client, kind, text_of
-from tests.judges.acp_promises.promise import promise
-from tests.judges.acp_promises.trial import BesideThePoint, Trial
+from tests.judges.acp_promises.trial import Trial
+from tests.judges.promise import BesideThePoint, promise
 from tests.support.line_client import Json
 
 ENDS_S = 5.0

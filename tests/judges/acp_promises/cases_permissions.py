@@ -1,8 +1,8 @@
 """Permissions: how they are asked for, what an answer does, and what a cancel makes of them."""
 
 from tests.judges.acp_promises.client import Client
-from tests.judges.acp_promises.promise import promise
-from tests.judges.acp_promises.trial import BesideThePoint, Trial
+from tests.judges.acp_promises.trial import Trial
+from tests.judges.promise import BesideThePoint, promise
 from tests.support.line_client import Json
 
 QUIET_S = 2.0  # what was not prevented has run by then

@@ -1,8 +1,8 @@
 """Sessions: two side by side, those of before, and what an agent that is started anew knows of them."""
 
 from tests.judges.acp_promises.client import START_S, TELLING, Client, kind, text_of
-from tests.judges.acp_promises.promise import promise
 from tests.judges.acp_promises.trial import Trial
+from tests.judges.promise import promise
 
 SPOKEN = {"user_message_chunk": "user", "agent_message_chunk": "agent"}
 

@@ -1,8 +1,8 @@
 """Cancel, as an editor says it: `session/cancel`."""
 
 from tests.judges.acp_promises.client import cancel, prompt
-from tests.judges.acp_promises.promise import promise
 from tests.judges.acp_promises.trial import Trial
+from tests.judges.promise import promise
 
 STUBBORN = "trap '' TERM INT HUP; sleep 4711 & setsid sleep 4712 & echo begun; sleep 4713"
 SLEEPS = ("sleep 4711", "sleep 4712", "sleep 4713")

@@ -5,8 +5,8 @@ import time
 from pathlib import Path
 
 from tests.judges.acp_promises.client import TELLING, Client, kind, result_of
-from tests.judges.acp_promises.promise import promise
-from tests.judges.acp_promises.trial import BesideThePoint, Trial
+from tests.judges.acp_promises.trial import Trial
+from tests.judges.promise import BesideThePoint, promise
 from tests.support.line_client import Json
 
 QUIET_S = 1.5  # what is told late has been told by then

@@ -3,9 +3,9 @@
 import json
 
 from tests.judges.acp_promises.client import START_S, Client, result_of
-from tests.judges.acp_promises.promise import promise
 from tests.judges.acp_promises.schema import Schema
 from tests.judges.acp_promises.trial import Trial
+from tests.judges.promise import promise
 
 SOON_S = 15.0  # editors give an agent up that takes longer
 GARBAGE = (b"garbage", b'{"jsonrpc":"2.0","id":9,', b"42", b"[]", b'"text"', b"", b'{"jsonrpc":"2.0"}')

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.judges.acp_promises.trial import BesideThePoint
+from tests.judges.promise import BesideThePoint
 
 MODULES = Path(os.environ.get("JUDGES_MODULES") or Path(__file__).resolve().parents[1] / "node_modules")
 FILE = MODULES / "@agentclientprotocol" / "sdk" / "schema" / "v1" / "schema.json"

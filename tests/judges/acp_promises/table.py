@@ -7,13 +7,15 @@ agent and place, beside this one.
 import argparse
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tests.judges.acp_promises.candidate import Candidate
 from tests.judges.acp_promises.cases import ALL
 from tests.judges.acp_promises.known import BEHIND, KNOWN, OWN, ROOT
-from tests.judges.acp_promises.report import Judgement, Verdict, judge, told
+from tests.judges.acp_promises.trial import Trial
+from tests.judges.report import Judgement, Verdict, judge, told
 
 PAGE = ROOT / "docs" / "acp-promises.md"
 RECORDS = Path(__file__).with_name("recorded")
@@ -59,7 +61,7 @@ def recorded() -> Recorded:
 
 
 def record(name: str, place: str, jobs: int) -> None:
-    heard = told(judge(PLACES[place][name], ALL, jobs), print)
+    heard = told(judge(partial(Trial, PLACES[place][name]), ALL, jobs), print)
     keep(name, place, heard)
 
 

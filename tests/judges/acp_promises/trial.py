@@ -15,15 +15,12 @@ from tests.judges.acp_promises import processes
 from tests.judges.acp_promises.candidate import Candidate
 from tests.judges.acp_promises.client import WAIT_S, Client
 from tests.judges.agents.model import AgentModel
+from tests.judges.promise import BesideThePoint
 
 KEPT = ("PATH", "LANG", "TMPDIR", "RUN_OF_TESTS")  # of our environment: an agent finds nothing of the person's
 # Some agents make no home in the directory for temporary files. Short: a socket may lie in it.
 PLACE = Path("/var/tmp") if Path("/var/tmp").is_dir() else None
 HAIR_S = 1.0  # what has been killed is gone after that, also on a busy machine
-
-
-class BesideThePoint(Exception):
-    """The promise does not apply to an agent of this kind."""
 
 
 class Trial:

@@ -5,7 +5,8 @@ import sys
 from functools import partial
 
 from tests.judges.promises.cases import ALL
-from tests.judges.promises.report import Verdict, judge, told
+from tests.judges.promises.trial import Trial
+from tests.judges.report import Verdict, judge, told
 from tests.support.command_line import NoProgram, words_of
 
 options = argparse.ArgumentParser(
@@ -22,6 +23,6 @@ except NoProgram as error:
     options.error(str(error))
 
 wanted = [one for one in ALL if chosen.only in one.words]
-judgements = judge(command, wanted, chosen.jobs)
+judgements = judge(partial(Trial, command), wanted, chosen.jobs)
 heard = told(judgements, partial(print, flush=True), whole=chosen.whole)
 sys.exit(any(one.verdict is Verdict.BROKEN for one in heard))

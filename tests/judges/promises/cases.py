@@ -1,5 +1,6 @@
 """All promises, from the simple to the special."""
 
+from tests.judges.promise import Promise, promises_of
 from tests.judges.promises import (
     cases_approvals,
     cases_faults,
@@ -10,9 +11,9 @@ from tests.judges.promises import (
     cases_turns,
     cases_wire,
 )
-from tests.judges.promises.promise import Promise, promises_of
+from tests.judges.promises.trial import Trial
 
-ALL: tuple[Promise, ...] = tuple(
+ALL: tuple[Promise[Trial], ...] = tuple(
     promise
     for module in (
         cases_turns,

@@ -1,8 +1,8 @@
 """Questions: how they are put, the three ways to answer, and what a stop makes of them."""
 
+from tests.judges.promise import promise
 from tests.judges.promises.client import Client, is_error, said
 from tests.judges.promises.history import texts, unpaired
-from tests.judges.promises.promise import promise
 from tests.judges.promises.trial import Trial, runs
 from tests.support.line_client import Json
 

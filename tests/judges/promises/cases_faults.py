@@ -1,8 +1,8 @@
 """Models that fail: what is an error, what is tried again, and what is never done twice."""
 
+from tests.judges.promise import promise
 from tests.judges.promises.client import is_error, said
 from tests.judges.promises.history import texts, unpaired
-from tests.judges.promises.promise import promise
 from tests.judges.promises.trial import Trial, shell
 
 SOON_S = 5.0  # for a turn that waits for nothing

@@ -5,9 +5,9 @@ import signal
 import subprocess
 from pathlib import Path
 
+from tests.judges.promise import BesideThePoint, promise
 from tests.judges.promises.client import Client, is_error, said
 from tests.judges.promises.history import texts, unpaired
-from tests.judges.promises.promise import BesideThePoint, promise
 from tests.judges.promises.trial import Trial, asleep, runs, shell
 
 LEAVES_S = 3.0  # two seconds, and one for a machine that is busy

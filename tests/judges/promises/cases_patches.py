@@ -1,8 +1,8 @@
 """Patches: asked for by what they change, applied whole or not at all, and never over what is there."""
 
+from tests.judges.promise import promise
 from tests.judges.promises.client import Client, said
 from tests.judges.promises.history import texts
-from tests.judges.promises.promise import promise
 from tests.judges.promises.trial import Trial, runs
 
 MODIFY = "*** Update File: here.txt\n@@\n-original\n+modified\n"

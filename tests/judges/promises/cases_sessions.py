@@ -2,9 +2,9 @@
 
 import time
 
+from tests.judges.promise import promise
 from tests.judges.promises.client import said
 from tests.judges.promises.history import texts
-from tests.judges.promises.promise import promise
 from tests.judges.promises.trial import Trial, asleep, runs
 
 SOON_S = 3.0  # for a turn of one word, on a machine that is busy

@@ -1,8 +1,8 @@
 """Stop, as an editor says it: `notifications/cancelled` with the id of a call."""
 
+from tests.judges.promise import promise
 from tests.judges.promises.client import said
 from tests.judges.promises.history import texts, unpaired
-from tests.judges.promises.promise import promise
 from tests.judges.promises.trial import Trial, asleep, runs, shell
 
 CROSSINGS = 12  # of a stop and the end of its turn

@@ -1,8 +1,8 @@
 """Promises of every turn: words to the model, its words back, events between, one end."""
 
+from tests.judges.promise import promise
 from tests.judges.promises.client import TERMINAL, is_error, said
 from tests.judges.promises.history import instructions, texts, unpaired
-from tests.judges.promises.promise import promise
 from tests.judges.promises.trial import Trial, runs, shell
 
 CHARACTERS = "Ünïcödé 😀 \u2028 \u0085 \\ \" ' \t <tag> \x7f 漢字"

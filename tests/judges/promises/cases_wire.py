@@ -1,7 +1,7 @@
 """The wire itself: the handshake, JSON-RPC's errors, ids, notifications, and a client that is slow."""
 
+from tests.judges.promise import promise
 from tests.judges.promises.client import said
-from tests.judges.promises.promise import promise
 from tests.judges.promises.trial import Trial, asleep
 from tests.support.line_client import Json
 

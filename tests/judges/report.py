@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from tests.judges.acp_promises.candidate import Candidate
-from tests.judges.acp_promises.promise import Promise
-from tests.judges.acp_promises.trial import BesideThePoint, Trial
+from tests.judges.promise import BesideThePoint, Promise, S
 
 SHORT = 200  # characters of a reason, in a report of a line for each
 
@@ -21,7 +19,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    promise: Promise
+    promise: Promise[Any]
     verdict: Verdict
     reason: str = ""
 
@@ -36,14 +34,14 @@ class Judgement:
         return {"promise": self.promise.words, "verdict": str(self.verdict), "reason": self.short()}
 
 
-def judge(candidate: Candidate, promises: Iterable[Promise], jobs: int) -> Iterator[Judgement]:
-    """Try the promises; the outcomes in their order."""
+def judge(begin: Callable[[], S], promises: Iterable[Promise[S]], jobs: int) -> Iterator[Judgement]:
+    """Try the promises, each in a setting that `begin` makes; the outcomes in their order."""
     with ThreadPoolExecutor(jobs, "trial") as pool:
-        yield from pool.map(lambda one: judged(candidate, one), promises)
+        yield from pool.map(lambda one: judged(begin, one), promises)
 
 
-def judged(candidate: Candidate, promise: Promise) -> Judgement:
-    trial = Trial(candidate)
+def judged(begin: Callable[[], S], promise: Promise[S]) -> Judgement:
+    trial = begin()
     try:
         with trial:
             promise.case(trial)
@@ -51,7 +49,7 @@ def judged(candidate: Candidate, promise: Promise) -> Judgement:
         return Judgement(promise, Verdict.LEFT_OUT, str(why))
     except AssertionError as why:
         reason = str(why)
-    except Exception as error:  # noqa: BLE001  # an agent may answer anything, and none of it ends the judge
+    except Exception as error:  # noqa: BLE001  # a candidate may answer anything, and none of it ends the judge
         reason = f"{type(error).__name__}: {error}"
     else:
         return Judgement(promise, Verdict.KEPT)
