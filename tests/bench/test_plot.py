@@ -32,7 +32,7 @@ def test_a_plot_names_its_title_sizes_units_and_lines() -> None:
     assert {"A plot of <this> & that", "start", "memory & more", "ms", "MiB", *SIZES.values()} <= set(words(root))
 
 
-def test_what_does_not_grow_is_level_and_what_grows_as_the_size_is_as_steep_as_the_dashed_line() -> None:
+def test_constant_figures_are_level_and_linear_ones_as_steep_as_the_dashed_line() -> None:
     root = plot(Panel("ms", [Line("flat", FLAT), Line("linear", LINEAR)]))
     assert len(set(heights(root, 0))) == 1
     dots = [(float(dot.get("cx", "")), float(dot.get("cy", ""))) for dot in root.iter(f"{SVG}circle")][len(SIZES) :]

@@ -77,7 +77,7 @@ def test_a_conversation_has_the_same_id_all_over_its_page(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", pages(), ids=named)
-def test_what_is_not_run_belongs_to_another_program(page: Path) -> None:
+def test_commands_that_are_not_run_belong_to_other_programs(page: Path) -> None:
     for block in blocks(page.read_text(encoding="utf-8")):
         assert block.language not in {"bash", "shell"}, f"{named(page)}:{block.start}: console is run, sh is not"
         if block.language == "sh":

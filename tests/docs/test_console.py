@@ -33,12 +33,12 @@ def test_a_page_is_taken_apart_into_commands_and_what_they_print() -> None:
     ]
 
 
-def test_what_differs_from_run_to_run_is_the_same() -> None:
+def test_output_that_varies_from_run_to_run_compares_equal() -> None:
     assert fits("434d2deb  hello  idle  0s  66  demo", "fe01ab23  hello  idle  12s  70  demo")
     assert fits("up: pid 20307, 0.4 s, 450.5 KiB", "up: pid 9, 3 min, 4 B")
 
 
-def test_what_does_not_is_not() -> None:
+def test_output_that_does_not_vary_compares_unequal() -> None:
     assert not fits("434d2deb  hello  idle", "434d2deb  hello  failed")
     assert not fits("one\ntwo", "one")
     assert not fits("one", "one\ntwo")

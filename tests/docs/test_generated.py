@@ -21,7 +21,7 @@ def test_the_committed_pages_are_those_that_the_code_writes(capsys: pytest.Captu
     assert main(["--check", str(DOCS)]) == 0, capsys.readouterr().err
 
 
-def test_what_is_out_of_date_or_missing_is_told_and_written_anew(
+def test_generated_files_that_are_old_or_missing_are_named_and_written_anew(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     docs = tmp_path / "docs"

@@ -73,7 +73,7 @@ def test_a_turn_is_stopped_while_another_request_waits_for_its_end(terminal: Ter
     assert any(one.endswith("turn_aborted") for one in seen)
 
 
-def test_what_is_refused_is_said_and_the_next_line_is_served(terminal: Terminal) -> None:
+def test_a_refusal_is_printed_and_the_next_line_is_served(terminal: Terminal) -> None:
     terminal.write("say nobody hello")
     assert terminal.line() == "error: no conversation 'nobody'"
     terminal.write("stop nobody")

@@ -105,7 +105,7 @@ def test_an_interrupt_reaches_a_turn_whatever_its_server_sends(hostile: DaemonHa
 
 
 @pytest.mark.parametrize("kind", ["drip-head", "drip-continue", "drip-refusal"])
-def test_what_comes_drop_by_drop_ends_by_its_time_out(hostile: DaemonHarness, kind: str) -> None:
+def test_an_answer_in_endless_drops_ends_by_its_time_out(hostile: DaemonHarness, kind: str) -> None:
     began = time.monotonic()
     suffered(hostile.caller(), kind)
     assert time.monotonic() - began < 10 * IDLE_MS / 1000

@@ -200,7 +200,7 @@ def test_a_question_outlives_a_death_at_every_step_of_its_life(
         die_around_a_question(home, model, row, 1)
 
 
-def test_what_was_approved_has_not_run_without_a_beginning_in_the_journal(
+def test_an_approved_command_has_not_run_without_a_stored_beginning(
     home: Path, model: ModelServer, measure: Measure
 ) -> None:
     with measure("K", "kill -9 right after an approval was acknowledged") as row:

@@ -16,7 +16,7 @@ def test_a_page_is_read_back_as_it_was_written() -> None:
     assert read.whole
 
 
-def test_what_comes_later_stands_behind_what_was_there() -> None:
+def test_later_rows_of_the_report_stand_after_earlier_ones() -> None:
     written, read = Report(), Report()
     written.rows = [Row("K", "first", True, "test_kills.py")]
     read.rows = [Row("K", "second", True, "test_kills.py")]
@@ -24,7 +24,7 @@ def test_what_comes_later_stands_behind_what_was_there() -> None:
     assert [row.what for row in read.rows] == ["first", "second"]
 
 
-def test_what_is_tried_again_takes_the_place_of_what_was_there() -> None:
+def test_a_repeated_trial_replaces_its_row_in_the_report() -> None:
     written, read = Report(), Report()
     written.rows = [Row("K", "again", True, "test_kills.py", times=1), Row("K", "once", True, "test_kills.py")]
     written.failed = ["test_kills.py::mended", "test_kills.py::left"]

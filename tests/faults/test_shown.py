@@ -45,11 +45,11 @@ def update(kind: str, meta: Mapping[str, Message] | None = None, **more: object)
     return {"sessionUpdate": kind, **more}, dict(meta or {})
 
 
-def test_what_is_as_it_is_stored_is_no_reason_to_complain() -> None:
+def test_a_view_equal_to_the_stored_history_has_no_complaint() -> None:
     assert found(seen()) == ""
 
 
-def test_what_was_stored_before_the_editor_came_need_not_be_shown() -> None:
+def test_events_stored_before_the_editor_came_need_not_be_shown() -> None:
     view = seen(without="m1")
     view.since = 5
     assert found(view) == ""
@@ -67,7 +67,7 @@ def test_what_was_stored_before_the_editor_came_need_not_be_shown() -> None:
         (View(items=dict(reversed(seen().items.items()))), "out of order"),
     ],
 )
-def test_what_is_lost_doubled_altered_or_out_of_order_is_found(view: View, complaint: str) -> None:
+def test_lost_doubled_altered_and_reordered_events_are_found(view: View, complaint: str) -> None:
     assert complaint in found(view)
 
 

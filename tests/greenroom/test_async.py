@@ -144,7 +144,7 @@ class FakeTransport(asyncio.Transport):
         self.reading = True
 
 
-def test_what_a_slow_reader_leaves_is_bounded_unless_somebody_waits() -> None:
+def test_unread_events_of_a_slow_reader_are_bounded_unless_a_caller_waits() -> None:
     async def test() -> None:
         link, transport = aio._Link(), FakeTransport()
         link.connection_made(transport)

@@ -60,7 +60,7 @@ def test_conversations_are_kept_as_the_command_line_keeps_them(daemon: DaemonPro
         assert client.call("daemon/status")["pid"] == daemon.pid
 
 
-def test_what_was_said_is_found(client: greenroom.Client) -> None:
+def test_a_search_finds_messages(client: greenroom.Client) -> None:
     first = client.run("say the walrus", name="sea")
     client.run("say the seal")
     hits = client.search("walrus")

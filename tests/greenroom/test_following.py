@@ -234,7 +234,7 @@ def test_news_that_were_read_from_history_already_do_not_come_twice_and_gaps_are
 
 
 @pytest.mark.parametrize("trouble", ["lost", "lagged"])
-def test_what_the_daemon_can_no_longer_tell_is_read_from_history(trouble: str) -> None:
+def test_events_that_the_daemon_can_no_longer_send_are_read_from_history(trouble: str) -> None:
     _, driven = followed(a=1)
     driven.give(rows(row("a", 1)))
     if trouble == "lost":

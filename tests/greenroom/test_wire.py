@@ -81,7 +81,7 @@ def test_a_subscription_that_comes_too_late_is_ended() -> None:
     assert (said["method"], said["params"]) == ("conversation/detach", {"subscription": "s1"})
 
 
-def test_what_still_comes_for_a_subscription_that_was_left_is_gone_with_its_end() -> None:
+def test_late_messages_of_a_closed_subscription_are_dropped_until_its_end() -> None:
     exchange = welcomed()
     exchange.leave("s1")
     number = json.loads(exchange.detach_requests())["id"]

@@ -108,7 +108,7 @@ def model() -> Iterator[AgentModel]:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("linked", [False, True], ids=["files", "dotfiles"])
 @pytest.mark.parametrize("lead", LEADS, ids=lambda one: one.file)
-def test_what_a_confined_agent_wrote_is_not_run_by_the_same_agent_started_by_hand(
+def test_files_of_a_confined_agent_are_not_run_by_the_same_agent_started_by_hand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: AgentModel, lead: Lead, linked: bool
 ) -> None:
     agent = next(one for one in PROGRAMS if one.name == lead.agent)

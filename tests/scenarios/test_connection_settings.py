@@ -18,7 +18,7 @@ def listed(client: McpClient) -> list[str]:
 
 
 @pytest.mark.parametrize("embedded", [(), ("--embedded",)], ids=["daemon", "embedded"])
-def test_what_a_bridge_is_told_counts_for_its_client_alone(own_stage: Stage, embedded: tuple[str, ...]) -> None:
+def test_settings_of_a_bridge_count_for_its_client_alone(own_stage: Stage, embedded: tuple[str, ...]) -> None:
     with own_stage.bridge(*POLICY_A, *ONLY_CODEX, *embedded) as client:
         assert listed(client) == ["codex"]
         client.result("codex", {"prompt": "say hello"}, 1)
@@ -44,7 +44,7 @@ def test_what_a_bridge_is_told_counts_for_its_client_alone(own_stage: Stage, emb
     ],
 )
 @pytest.mark.parametrize("embedded", [(), ("--embedded",)], ids=["daemon", "embedded"])
-def test_what_is_no_setting_of_one_connection_is_refused_before_anything_starts(
+def test_a_setting_that_is_not_for_one_connection_is_refused_before_anything_starts(
     tmp_path: Path, override: str, says: str, embedded: tuple[str, ...]
 ) -> None:
     done = subprocess.run(

@@ -88,7 +88,7 @@ def test_the_actions_of_mcp_are_understood(stage: Stage, work: Path, reply: str,
     assert (work / "approved").exists() is ran
 
 
-def test_who_cannot_be_asked_is_told_and_another_client_answers_by_a_tool(stage: Stage, work: Path) -> None:
+def test_a_client_that_cannot_be_asked_is_told_and_another_answers_by_a_tool(stage: Stage, work: Path) -> None:
     with stage.bridge(*POLICY_B, cwd=work, elicits=False) as mute, stage.bridge() as other:
         mute.tool("codex", {"prompt": ASK}, 1, _meta={"progressToken": "p1"})
         said = mute.notified("notifications/progress")

@@ -42,7 +42,7 @@ def test_two_bridges_see_the_same_and_the_approval_is_answered_by_one_and_taken_
         assert one.notified("task_complete", after=mark)["msg"]["last_agent_message"] == "still here"
 
 
-def test_who_is_connected_is_listed_by_the_name_that_the_editor_gives_itself(stage: Stage) -> None:
+def test_a_connected_client_is_listed_by_the_name_of_its_editor(stage: Stage) -> None:
     with stage.bridge(*POLICY_A), stage.control() as terminal:
         names = {one["name"] for one in terminal.ask("clients/list")["clients"]}
         assert names == {"tester", "test"}

@@ -47,7 +47,7 @@ def told(kind: str, **members: str) -> dict[str, Any]:
     return {"msg": {"type": kind, **members}}
 
 
-def test_what_is_sent_to_a_created_conversation_reaches_its_model(stage: Stage) -> None:
+def test_a_message_to_a_created_conversation_reaches_its_model(stage: Stage) -> None:
     with stage.bridge(*POLICY_A) as client:
         conversation = create(client)
         assert send(client, conversation, "Hello, model of T8") == OK
@@ -101,7 +101,7 @@ def test_a_stream_is_answered_then_has_its_state_and_then_what_happens(stage: St
         assert client.notified("agent_message") == told("agent_message", message="Done")
 
 
-def test_what_was_said_before_a_stream_is_in_its_state_or_comes_live(stage: Stage) -> None:
+def test_events_before_a_stream_are_in_its_state_or_come_live(stage: Stage) -> None:
     with stage.bridge(*POLICY_A) as client:
         conversation = create(client)
         send(client, conversation, "say Done")

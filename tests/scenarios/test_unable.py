@@ -66,7 +66,7 @@ def approve(terminal: ControlClient, conversation: str) -> None:
     terminal.ask("approvals/answer", approval=waiting["approval_id"], decision="approved")
 
 
-def test_what_nobody_can_be_asked_is_denied_in_time_although_the_client_has_left(impatient: Stage) -> None:
+def test_a_question_that_no_client_can_be_asked_is_denied_in_time_after_the_client_has_left(impatient: Stage) -> None:
     with impatient.bridge(*POLICY_B, elicits=False) as mute:
         mute.tool("codex", {"prompt": ASK}, 1)
         conversation = mute.event("exec_approval_request")["_meta"]["threadId"]

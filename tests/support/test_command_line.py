@@ -17,6 +17,6 @@ def test_a_program_is_found_by_name_and_by_a_path_from_here(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("command", ["", "surely-not-there mcp", "./nor/here"])
-def test_what_is_no_program_is_said_to_be_none(command: str) -> None:
+def test_a_missing_program_is_named_in_the_error(command: str) -> None:
     with pytest.raises(NoProgram, match="no program"):
         words_of(command)

@@ -148,7 +148,7 @@ def test_ready_finds_the_successor_of_a_session_that_has_ended(tenants: Tenants,
 
 
 @pytest.mark.parametrize("failure", [MailboxFull("full"), ActorGone("gone")])
-def test_what_the_registry_can_not_take_is_refused_after_what_the_dialect_had_to_say(
+def test_a_request_that_the_registry_cannot_take_is_refused_after_the_dialects_own_lines(
     tenants: Tenants, failure: Exception
 ) -> None:
     tenant = tenants.enter(memory_door, speak)

@@ -76,7 +76,7 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize("line", UNREADABLE.values(), ids=UNREADABLE)
-def test_what_is_no_json_is_a_parse_error_and_quickly(line: bytes) -> None:
+def test_invalid_json_is_a_parse_error_quickly(line: bytes) -> None:
     started = time.process_time()
     message = read(line)
     assert isinstance(message, Malformed)
@@ -122,7 +122,7 @@ MISSHAPEN = [
 
 
 @pytest.mark.parametrize(("line", "request_id"), MISSHAPEN)
-def test_what_is_no_message_is_an_invalid_request_with_its_id_where_it_has_one(
+def test_an_invalid_message_is_an_invalid_request_with_its_id_if_it_has_one(
     line: bytes, request_id: int | str | None
 ) -> None:
     message = read(line)
@@ -143,7 +143,7 @@ JSON = st.recursive(
 
 
 @given(st.integers() | st.text(), st.text(), st.dictionaries(st.text(), JSON, max_size=4))
-def test_what_is_written_is_one_line_and_is_read_as_it_was(
+def test_a_written_message_is_one_line_and_is_read_unchanged(
     request: int | str, method: str, params: dict[str, object]
 ) -> None:
     lines = [

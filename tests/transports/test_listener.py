@@ -39,7 +39,7 @@ def opening(loop: LoopThread, tmp_path: Path) -> Iterator[Opening]:
 # --- hello --------------------------------------------------------------------------------------------------------
 
 
-def test_who_says_hello_is_welcomed_and_served_and_known_by_what_the_kernel_says(opening: Opening) -> None:
+def test_a_client_that_says_hello_is_served_and_identified_by_the_kernel(opening: Opening) -> None:
     place = opening()
     peer, reads = place.dial()
     peer.send(HELLO + b"one\ntwo\n")
@@ -77,7 +77,7 @@ def test_a_wrong_hello_is_answered_and_hung_up_and_starts_no_actor(opening: Open
     assert not place.made
 
 
-def test_who_says_nothing_in_time_is_told_so_and_hung_up(opening: Opening) -> None:
+def test_a_client_that_says_nothing_in_time_is_told_so_and_hung_up(opening: Opening) -> None:
     place = opening(hello_s=0.05)
     peer, reads = place.dial()
     peer.send(b'{"greenroom":')
@@ -85,7 +85,7 @@ def test_who_says_nothing_in_time_is_told_so_and_hung_up(opening: Opening) -> No
     assert (error["data"]["code"], error["data"]["retryable"]) == ("deadline_exceeded", True)
 
 
-def test_who_hangs_up_without_a_word_leaves_nothing_behind(opening: Opening) -> None:
+def test_a_client_that_hangs_up_without_a_word_leaves_nothing(opening: Opening) -> None:
     place = opening()
     peer, _ = place.dial()
     eventually(lambda: place.listener.clients == 1, "it was not accepted")
@@ -230,7 +230,7 @@ def test_a_socket_of_somebody_else_in_our_place_is_left_alone_and_said_once(open
     other.close()
 
 
-def test_who_has_not_said_hello_when_it_closes_is_sent_away_as_retryable(opening: Opening) -> None:
+def test_a_client_without_a_hello_at_the_close_gets_a_retryable_error(opening: Opening) -> None:
     place = opening()
     inside, reads = place.enter()
     _, refusal = place.dial()

@@ -126,14 +126,14 @@ def test_a_live_slice_releases_whatever_came_before_it() -> None:
     assert ordering.note_slice(slice_to(1)) == [interrupted()]
 
 
-def test_who_reads_from_now_on_has_seen_what_was_there() -> None:
+def test_a_reader_from_now_on_has_seen_earlier_events() -> None:
     ordering = subscribed(after=None, seq=7)
     assert ordering.note_reply(result(7)) == [result(7)]
     ordering.note_message(send())
     assert ordering.note_reply(result(8)) == []
 
 
-def test_who_reads_from_the_beginning_has_not() -> None:
+def test_a_reader_from_the_beginning_has_not_seen_earlier_events() -> None:
     assert subscribed(after=0, seq=7).note_reply(result(7)) == []
 
 
@@ -217,7 +217,7 @@ def test_a_request_is_owed_until_it_is_answered() -> None:
         ToRegistry(Remove(HERE), caller(1)),
     ],
 )
-def test_what_the_registry_answers_itself_is_owed_until_it_comes(message: RegistryInput) -> None:
+def test_an_answer_of_the_registry_is_owed_until_it_comes(message: RegistryInput) -> None:
     ordering = Ordering()
     ordering.note_message(message)
     assert request_of(message) == caller(1)

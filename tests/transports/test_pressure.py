@@ -211,7 +211,7 @@ def test_a_hundred_clients_come_and_go_a_hundred_times(loop: LoopThread, tmp_pat
     storm(loop, tmp_path / "g.sock", 100)
 
 
-def test_what_a_client_does_not_read_is_cut_off_beyond_the_limit(tenants: Tenants) -> None:
+def test_a_client_is_cut_off_when_its_unread_bytes_pass_the_limit(tenants: Tenants) -> None:
     """Slices wait for Ready; the limit is for what a dialect writes unasked."""
     tenant = tenants.enter(memory_door, lambda _: tuple(Write(b"x" * 10_000_000) for _ in range(8)))
     tenant.peer.send(b"all\n")

@@ -48,7 +48,7 @@ def server_asks(message: str, *fields: str) -> dict[str, Any]:
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(argvs, min_size=1, max_size=20), COLUMNS)
-def test_what_is_shown_is_read_by_bash_as_what_runs(commands: list[list[str]], columns: int) -> None:
+def test_a_shown_command_is_read_by_bash_as_the_command_that_runs(commands: list[list[str]], columns: int) -> None:
     shown = [command_in(question_lines(asked(*command), columns).text.split("\n")) for command in commands]
     assert shown == [command_text(command) for command in commands]
     assert words_of(shown) == commands
@@ -68,7 +68,7 @@ def test_every_line_is_seen_fits_and_begins_with_a_mark_of_ours(
 @pytest.mark.parametrize(
     "one", [one for one in HOSTILE if len(one) == 1 and not one.isascii() and one not in "→…漢é🏴"]
 )
-def test_what_is_not_seen_or_looks_like_something_else_is_written_by_its_number(one: str) -> None:
+def test_invisible_and_lookalike_characters_are_written_by_their_number(one: str) -> None:
     shown = command_line(["./deploy" + one + "x"])
     assert shown.isascii()
     assert f"{ord(one):x}" in shown or one == "\udcff"

@@ -13,7 +13,7 @@ ME, OTHER = ConnectionId("me"), ConnectionId("other")
 REPLY = ReplyTo(Caller(ME, 1), Done())
 
 
-def test_what_is_posted_reaches_the_connection_it_is_for() -> None:
+def test_a_posted_message_reaches_its_connection() -> None:
     switchboard, mine, others = Switchboard(), Probe(), Probe()
     switchboard.join(Client(ME), mine)
     switchboard.join(Client(OTHER), others)

@@ -182,7 +182,7 @@ def test_a_tool_whose_question_is_open_waits_although_its_agent_said_that_it_run
     assert not turn.only_waits
 
 
-def test_what_a_session_has_cost_is_known_to_its_next_process_and_forgotten_with_it() -> None:
+def test_the_cost_of_a_session_is_known_to_its_next_process_and_forgotten_with_the_session() -> None:
     core = with_agent("claude")
     core.send("first")
     counted = ev.TokenCount(
@@ -233,7 +233,7 @@ def test_a_running_turn_goes_on_with_its_agent_and_the_next_has_the_new_one(own:
     assert (core.runs[-1].settings.agent, core.runs[-1].settings.agent_model) == ("codex", "m")
 
 
-def test_what_an_agent_uses_without_naming_a_model_is_entered_under_its_own_name() -> None:
+def test_usage_without_a_model_is_entered_under_the_name_of_the_agent() -> None:
     core = with_agent("claude")
     core.send("first")
     core.output(began(), ended(), ev.TokenCount(input_tokens=1, output_tokens=1, total_tokens=2, provider="claude"))

@@ -35,7 +35,7 @@ def with_claude(*told: ev.AgentEvent) -> Core:
     return core
 
 
-def test_what_an_agent_says_of_itself_is_shown_and_kept_over_a_restart() -> None:
+def test_the_description_of_an_agent_is_shown_and_survives_a_restart() -> None:
     core = with_claude(options("opus"))
     restored = core.disk.restored(core.limits)
     now = summary(restored).agent_now

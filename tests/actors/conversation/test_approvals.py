@@ -131,7 +131,7 @@ def test_d16_two_questions_of_one_call_are_answered_each_for_itself() -> None:
     assert [one.approval_id for one in summary(core.state).pending] == ["q1"]
 
 
-def test_what_goes_on_is_shown_as_of_what_is_on_disk() -> None:
+def test_the_activity_shown_is_that_of_the_stored_events() -> None:
     """A client that hears that a conversation waits, or has ended, and looks, finds the question, or the end."""
     core = Core()
     core.send()

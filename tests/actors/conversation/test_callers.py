@@ -92,7 +92,7 @@ def test_the_timer_of_a_turn_that_is_over_stops_no_other() -> None:
     assert stops(core) == 0
 
 
-def test_what_waits_in_the_queue_for_a_caller_that_is_gone_is_taken_back() -> None:
+def test_queued_input_of_a_caller_that_is_gone_is_withdrawn() -> None:
     core = Core()
     core.send()
     call(core, policy=BusyPolicy.ENQUEUE)

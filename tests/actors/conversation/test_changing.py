@@ -41,7 +41,7 @@ def test_the_running_turn_is_told_when_the_change_is_on_disk() -> None:
     assert (event.by, event.changed) == ("ben", answer.changed)
 
 
-def test_what_is_so_already_makes_no_event_and_no_order() -> None:
+def test_a_change_to_the_present_value_makes_no_event_and_no_order() -> None:
     core = Core()
     core.send("work")
     core.say(ChangeSettings(SETTINGS, ("model",), name=None), BEN)

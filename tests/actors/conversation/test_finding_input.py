@@ -119,7 +119,7 @@ def test_input_that_repeats_nothing_runs_under_a_key_that_was_used_and_has_it_fr
     assert (again.duplicate, again.input) == (True, second.input)
 
 
-def test_who_waits_for_input_can_take_it_back_as_its_sender_can() -> None:
+def test_a_caller_waiting_for_input_can_withdraw_it_like_its_sender() -> None:
     core = Core()
     one = sent(core)
     core.say(FindInput(one, await_end=True), ANN)

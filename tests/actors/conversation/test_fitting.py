@@ -196,7 +196,7 @@ def test_a_form_is_told_what_was_said_and_the_defaults_of_the_rest() -> None:
     assert [one.content for one in core.orders_of(AnswerAgent)] == [told]
 
 
-def test_what_is_typed_at_a_shell_is_read_as_what_the_field_is() -> None:
+def test_an_answer_typed_at_a_shell_is_read_as_the_type_of_its_field() -> None:
     core = asked(w.ask_form(*FORM))
     typed = {"name": "5", "count": "7", "loud": "yes", "colour": "Blue", "tags": "x, z"}
     core.answer_with(YES, ANN, content=typed)
@@ -222,7 +222,7 @@ def test_what_is_typed_at_a_shell_is_read_as_what_the_field_is() -> None:
         ({"name": "x" * 70_000}, "name: 70,000 characters, 65,536 are possible"),
     ],
 )
-def test_what_does_not_fit_the_form_leaves_the_question_open(content: dict[str, object], why: str) -> None:
+def test_an_answer_that_does_not_fit_the_form_leaves_the_question_open(content: dict[str, object], why: str) -> None:
     core = asked(w.ask_form(*FORM))
     core.answer_with(YES, ANN, content=content)
     assert refusal(core).startswith(why)

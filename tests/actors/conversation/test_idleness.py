@@ -102,7 +102,7 @@ def test_a_conversation_stays_while_a_call_waits_for_the_end_of_its_turn() -> No
     assert core.say(Park()) == [Stay()]
 
 
-def test_what_came_between_the_offer_and_the_leave_keeps_it() -> None:
+def test_a_message_between_the_offer_to_park_and_the_leave_keeps_the_session() -> None:
     core = Core()
     assert look(core, core.limits.idle_park_s) == [OfferToPark()]
     core.send()

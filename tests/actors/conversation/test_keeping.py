@@ -90,7 +90,7 @@ def test_a_finished_item_is_kept_nowhere_else() -> None:
     assert [one.partial for one in core.said_of(ev.AgentMessage)] == [False]
 
 
-def test_what_was_said_anew_after_a_broken_stream_is_not_doubled() -> None:
+def test_text_repeated_after_a_broken_stream_is_not_doubled() -> None:
     core = streaming(w.delta("Hel", "first"))
     second(core)
     core.output(ev.StreamError(message="broken"), w.delta("Hello", "again"))

@@ -32,7 +32,7 @@ def with_queue(*texts: str) -> Core:
     return core
 
 
-def test_what_was_queued_runs_in_order_one_turn_each() -> None:
+def test_queued_messages_run_in_order_with_one_turn_each() -> None:
     core = with_queue("a", "b", "c")
     for _ in range(4):
         core.end()
@@ -127,7 +127,7 @@ def test_a_correction_goes_first_and_alone_and_what_waited_stays_until_it_is_let
 
 
 @pytest.mark.parametrize("end", [Core.end, Core.stopped])
-def test_what_is_said_while_a_correction_runs_joins_it_or_is_held_behind_the_rest(
+def test_a_message_during_a_correction_joins_it_or_is_held_after_the_rest(
     end: Callable[[Core], object],
 ) -> None:
     core = with_queue("a")
@@ -219,7 +219,7 @@ def test_input_that_does_not_wait_cannot_be_withdrawn() -> None:
     assert isinstance(core.answer(BEN), InvalidInput)
 
 
-def test_who_waits_for_queued_input_is_answered_when_its_conversation_is_archived() -> None:
+def test_a_caller_waiting_for_queued_input_is_answered_when_the_conversation_is_archived() -> None:
     core = with_queue("kept")
     core.send("awaited", ANN, BusyPolicy.ENQUEUE, await_end=True)
     core.interrupt()
@@ -259,7 +259,7 @@ def test_an_interrupt_of_a_turn_that_is_being_replaced_holds_the_replacement_too
     assert runs(core) == [["first"], ["again"], ["instead"]]
 
 
-def test_what_is_said_after_the_interrupt_of_a_replaced_turn_runs_at_once() -> None:
+def test_a_message_after_the_interrupt_of_a_replaced_turn_runs_at_once() -> None:
     core = Core()
     core.send("first")
     core.send("instead", policy=BusyPolicy.INTERRUPT)

@@ -42,7 +42,7 @@ def refusal(core: Core) -> str:
     return answer.message
 
 
-def test_what_waits_is_listed_in_the_order_in_which_it_will_run() -> None:
+def test_queued_input_is_listed_in_the_order_in_which_it_will_run() -> None:
     core = with_queue("queued")
     core.send("steering", BEN)
     core.say(Inspect(), ANN)
@@ -157,7 +157,7 @@ def test_a_queued_message_is_moved(moved: str, to: str | QueueEnd, then: str) ->
     assert line(core) == list(then)
 
 
-def test_what_joins_the_turn_and_what_gets_its_own_have_no_order() -> None:
+def test_input_that_joins_the_turn_cannot_be_moved_among_queued_turns() -> None:
     core = with_queue("queued")
     core.send("steering")
     core.say(MoveInput(waits(core, "queued"), waits(core, "steering")), ANN)

@@ -349,7 +349,7 @@ def test_a_detached_reader_gets_nothing_more() -> None:
     assert reader.seqs == [1]
 
 
-def test_who_is_not_attached_cannot_detach() -> None:
+def test_a_client_that_is_not_attached_cannot_detach() -> None:
     core = Core()
     core.say(Detach(SubscriptionId("r")), ANN)
     assert isinstance(core.answer(ANN), InvalidInput)

@@ -205,7 +205,7 @@ def test_steering_input_of_a_lost_turn_is_held() -> None:
 # --- survivors --------------------------------------------------------------------------------------------------
 
 
-def test_who_was_owed_an_answer_by_a_failed_actor_gets_one() -> None:
+def test_a_caller_of_a_failed_actor_is_still_answered() -> None:
     core = Core()
     core.send("one", ANN, await_end=True)
     core.send("two", BEN)
@@ -257,7 +257,7 @@ def test_survivors_name_each_caller_once() -> None:
     assert survivors_of(core.state).callers == (ANN,)
 
 
-def test_what_a_failed_life_had_under_way_is_kept_as_far_as_the_disk_has_it() -> None:
+def test_appends_in_flight_of_a_failed_life_are_kept_as_far_as_the_disk_has_them() -> None:
     core = Core()
     reader = core.attach("r")
     core.commits = False
@@ -292,7 +292,7 @@ def test_a_conversation_that_was_given_up_stays_so_over_a_restart_of_the_daemon(
     assert core.attach("r").seqs == [1, 2]
 
 
-def test_what_has_not_failed_is_not_restarted() -> None:
+def test_a_conversation_that_has_not_failed_is_not_restarted() -> None:
     core = Core()
     core.say(Restart(), ANN)
     assert isinstance(core.answer(ANN), WrongState)

@@ -158,7 +158,7 @@ def test_steering_input_whose_awaiting_sender_left_stays() -> None:
     assert len(core.state.facts.pending) == 1
 
 
-def test_what_is_said_while_the_turn_is_being_stopped_gets_a_turn_of_its_own_at_once() -> None:
+def test_a_message_while_the_turn_is_being_stopped_gets_its_own_turn_at_once() -> None:
     core = Core()
     core.send("one")
     core.send("queued", policy=BusyPolicy.ENQUEUE)

@@ -42,7 +42,7 @@ def test_nobody_sees_an_event_and_no_agent_starts_before_the_journal_has_it(daem
     assert len(daemon.agents.ordered(RunAgent)) == 1
 
 
-def test_what_was_stored_when_the_registry_ended_is_answered_and_nothing_fails(
+def test_a_commit_after_the_end_of_the_registry_is_answered_without_a_failure(
     daemon: StagedDaemon, log: list[Any]
 ) -> None:
     """As a daemon stops: the session's news waits before its own end."""

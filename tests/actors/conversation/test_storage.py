@@ -228,7 +228,7 @@ def test_news_of_an_older_epoch_means_nothing() -> None:
     assert core.answers(ANN) == []
 
 
-def test_what_was_refused_is_not_remembered_as_done() -> None:
+def test_a_refused_request_is_not_remembered_as_done() -> None:
     core = Core()
     refuse(core)
     core.say(Rename("lost"))
@@ -256,7 +256,7 @@ def test_a_refused_start_of_the_next_turn_leaves_its_input_waiting() -> None:
     assert [w.words_of(run.inputs) for run in core.runs] == [["one"], ["three"], ["two"]]
 
 
-def test_what_is_given_to_the_journal_is_of_one_conversation_and_its_head_is_that_of_the_last_record() -> None:
+def test_an_append_is_of_one_conversation_and_has_the_head_of_its_last_record() -> None:
     core = Core()
     core.send()
     core.output(w.message("hi"))
@@ -266,7 +266,7 @@ def test_what_is_given_to_the_journal_is_of_one_conversation_and_its_head_is_tha
         assert append.head is None or append.head.last_seq == append.records[-1].seq
 
 
-def test_what_people_said_and_how_a_turn_ended_survives_a_power_cut_and_what_can_be_said_again_need_not() -> None:
+def test_messages_and_ends_of_turns_are_synced_and_repeatable_output_is_not() -> None:
     core = Core()
     core.send()
     core.output(w.message("words"))
@@ -300,7 +300,7 @@ def test_input_that_was_taken_back_before_the_disk_refused_it_settles_its_reques
     assert core.settled(BEN) == 1
 
 
-def test_who_repeats_an_input_that_is_on_disk_and_is_refused_with_what_came_before_is_told_once() -> None:
+def test_a_repeated_stored_input_that_is_refused_with_earlier_appends_is_answered_once() -> None:
     core = running()
     core.send("steers", caller("ann", 2), key="k")
     core.commits = False

@@ -48,7 +48,7 @@ NORMAL_CASES: dict[str, tuple[AgentNews, ...]] = {
 
 
 @pytest.mark.parametrize("news", NORMAL_CASES.values(), ids=NORMAL_CASES)
-def test_what_the_agent_says_is_stored_in_its_order_between_the_beginning_and_the_one_end(
+def test_events_of_the_agent_are_stored_in_order_between_the_start_and_the_end_of_the_turn(
     news: tuple[AgentNews, ...],
 ) -> None:
     core = Core()
@@ -287,7 +287,7 @@ def test_every_batch_of_the_running_turn_is_acknowledged_once() -> None:
     assert core.orders_of(TakeMore) == [TakeMore(core.turn)] * 2
 
 
-def test_what_only_the_core_may_say_is_no_news_of_an_agent() -> None:
+def test_an_event_of_the_core_is_refused_from_an_agent() -> None:
     """The type checker proves this: it objects to an ignore that nothing needs."""
     AgentOutput(TurnId("turn"), (ev.TaskComplete(),))  # type: ignore[arg-type]  # the error is the test
 

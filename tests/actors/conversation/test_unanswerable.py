@@ -66,7 +66,7 @@ def test_the_last_one_asked_who_passes_on_denies() -> None:
     assert [one.decision for one in core.orders_of(AnswerAgent)] == [Decision.DENIED]
 
 
-def test_who_passes_on_twice_counts_once() -> None:
+def test_a_client_that_passes_on_twice_counts_once() -> None:
     core = asked_of("ann", "ben")
     pass_on(core, "ann")
     pass_on(core, "ann")
@@ -80,14 +80,14 @@ def test_two_readers_of_one_client_pass_on_together() -> None:
     assert decided(core) == [NOBODY_LEFT]
 
 
-def test_who_only_watches_is_nobody_to_wait_for() -> None:
+def test_a_question_does_not_wait_for_a_client_that_only_watches() -> None:
     core = asked_of("ben")
     attach(core, "cem", read_only=True)
     pass_on(core, "ben")
     assert decided(core) == [NOBODY_LEFT]
 
 
-def test_who_left_before_is_nobody_to_wait_for() -> None:
+def test_a_question_does_not_wait_for_a_client_that_left_before() -> None:
     core = asked_of("ann", "ben")
     core.say(Detach(SubscriptionId("ann")))
     pass_on(core, "ben")
@@ -163,7 +163,7 @@ def test_it_waits_as_long_as_somebody_is_there_who_could_and_counts_from_when_th
     assert decided(core) == [NOBODY_CAME]
 
 
-def test_who_comes_in_time_stops_the_clock() -> None:
+def test_a_client_that_comes_in_time_stops_the_clock() -> None:
     core = asked_of()
     pass_on(core, "ann", asked=False)
     attach(core, "ben")

@@ -86,7 +86,7 @@ def journalist(stage: Stage, journal: Counting) -> Journalist:
     return actor
 
 
-def test_what_waits_is_committed_together_up_to_a_bound(
+def test_waiting_appends_are_committed_together_up_to_a_bound(
     stage: Stage, journalist: Journalist, journal: Counting
 ) -> None:
     box = Box()
@@ -155,7 +155,7 @@ def test_a_load_finds_all_that_was_stored_before_it(stage: Stage, journalist: Jo
     assert [record.seq for record in loaded.records][:1] == [1]
 
 
-def test_what_was_told_before_the_stop_is_stored_and_then_the_journal_is_closed(
+def test_appends_before_the_stop_are_stored_before_the_journal_closes(
     stage: Stage, journalist: Journalist, journal: Counting
 ) -> None:
     box = Box()

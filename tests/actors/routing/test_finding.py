@@ -141,7 +141,7 @@ def test_a_lookup_of_what_is_unknown_leaves_nothing(daemon: StagedDaemon) -> Non
 # --- messages that wait for a row -----------------------------------------------------------------------------------
 
 
-def test_what_is_said_while_a_conversation_is_looked_up_arrives_in_order(asleep: StagedDaemon) -> None:
+def test_messages_during_the_lookup_of_a_conversation_arrive_in_order(asleep: StagedDaemon) -> None:
     with looking(asleep):
         _, reader = asleep.attach(A)
         sent, looked = asleep.send(A), asleep.caller()
@@ -338,7 +338,7 @@ def test_a_name_on_disk_is_taken_and_a_conversation_may_keep_its_own(asleep: Sta
     assert asleep.say(A, Rename("name")) == Done()
 
 
-def test_what_is_said_to_a_conversation_that_gets_no_name_finds_nobody(asleep: StagedDaemon) -> None:
+def test_a_message_to_a_conversation_whose_name_was_refused_finds_none(asleep: StagedDaemon) -> None:
     created, sent, removed = asleep.create(C, "name"), asleep.send(C), remove(asleep, C)
     asleep.run()
     assert isinstance(asleep.answer(created), NameTaken)
@@ -465,7 +465,9 @@ def test_every_conversation_is_on_one_page(daemon: StagedDaemon, state: str | No
     assert len(set(found)) == len(found)
 
 
-def test_what_this_daemon_could_not_load_is_listed_with_what_failed(asleep: StagedDaemon, poison: Poison) -> None:
+def test_a_conversation_that_could_not_be_loaded_is_listed_with_its_failure(
+    asleep: StagedDaemon, poison: Poison
+) -> None:
     poison.chokes_on = lambda message: isinstance(message, ToConversation) and isinstance(message.command, Inspect)
     for _ in range(3):
         asleep.say(A, Inspect())  # is given up for good

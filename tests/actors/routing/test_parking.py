@@ -69,7 +69,7 @@ def test_a_parked_conversation_comes_back_as_it_was(idle: StagedDaemon) -> None:
     assert reader.records == list(idle.journal.history(A))
 
 
-def test_who_reads_or_works_keeps_a_conversation_live(idle: StagedDaemon) -> None:
+def test_a_reader_or_a_running_turn_keeps_a_conversation_live(idle: StagedDaemon) -> None:
     idle.attach(A)
     idle.run()
     idle.time.advance(601)
@@ -105,7 +105,7 @@ def test_a_reader_that_attaches_while_leaving_is_offered_makes_the_session_stay(
     assert reader.types == ["session_configured"]
 
 
-def test_what_waited_while_a_session_stayed_is_handed_to_it(idle: StagedDaemon) -> None:
+def test_messages_that_waited_are_handed_to_a_session_that_stays(idle: StagedDaemon) -> None:
     session = idle.session(A)
     idle.time.advance(601)
     idle.stage.deliver(session.address)

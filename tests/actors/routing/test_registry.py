@@ -138,7 +138,7 @@ def test_a_name_that_the_disk_refused_is_free_again(daemon: StagedDaemon) -> Non
     assert daemon.say(B, Rename("fix")) == Done()
 
 
-def test_what_was_answered_is_what_a_question_right_after_it_finds(daemon: StagedDaemon) -> None:
+def test_a_question_right_after_an_answer_finds_its_effect(daemon: StagedDaemon) -> None:
     """The registry has handled no message since the answer left, and yet it knows."""
     created = daemon.create(A, name="fix")
     daemon.stage.run(until=lambda: created in daemon.outbox.replies)

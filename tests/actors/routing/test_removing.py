@@ -110,7 +110,7 @@ def test_two_who_ask_at_once_are_both_answered(idle: StagedDaemon) -> None:
     assert isinstance(idle.answer(second), UnknownConversation)
 
 
-def test_what_is_said_meanwhile_is_told_that_there_is_nobody(idle: StagedDaemon) -> None:
+def test_a_message_during_a_deletion_is_refused_as_unknown_conversation(idle: StagedDaemon) -> None:
     with idle.stage.holding(idle.journalist):
         asked = remove(idle)
         idle.run()
@@ -288,7 +288,7 @@ def test_those_that_nobody_touched_for_so_long_go(three: StagedDaemon) -> None:
     assert known(three) == [B, C]
 
 
-def test_who_is_live_or_waits_for_an_answer_stays_and_counts(three: StagedDaemon) -> None:
+def test_trimming_keeps_and_counts_conversations_that_are_live_or_wait_for_an_answer(three: StagedDaemon) -> None:
     three.agents.script = lambda _: ((QUESTION,), *says("done"))
     caller = three.send(A, caller=three.caller("gone"), await_end=False)
     three.run()

@@ -117,7 +117,7 @@ def test_between_two_owners_only_so_many_messages_are_kept(running: StagedDaemon
     assert all(isinstance(running.answer(caller), ConversationSummary) for caller in callers[:STASH_LIMIT])
 
 
-def test_what_waited_behind_the_poison_is_served_by_the_successor(running: StagedDaemon) -> None:
+def test_messages_after_the_poison_are_served_by_the_successor(running: StagedDaemon) -> None:
     running.send(A, "poison")
     looked, sent = running.caller(), running.send(A, "after", await_end=False)
     running.tell(A, Inspect(), looked)
@@ -127,7 +127,9 @@ def test_what_waited_behind_the_poison_is_served_by_the_successor(running: Stage
     assert running.agents.last().inputs[0].items == (TextItem(text="after"),)
 
 
-def test_what_is_routed_to_the_dead_before_its_report_arrives_is_served_too(running: StagedDaemon) -> None:
+def test_messages_routed_to_a_dead_session_before_its_report_are_served_by_the_successor(
+    running: StagedDaemon,
+) -> None:
     session = running.session(A)
     running.send(A, "poison")
     running.stage.deliver(running.registry)

@@ -46,7 +46,7 @@ def test_a_conversation_that_goes_is_told(daemon: StagedDaemon) -> None:
     assert told(daemon, removed) == ListChanged(4)
 
 
-def test_what_happened_between_two_questions_is_told_at_once(daemon: StagedDaemon) -> None:
+def test_a_watcher_is_told_at_once_of_changes_since_its_last_question(daemon: StagedDaemon) -> None:
     first = told_after_creating(daemon, A)
     daemon.create(B)
     daemon.run()
@@ -61,7 +61,7 @@ def told_after_creating(daemon: StagedDaemon, conversation: ConversationId) -> i
     return answer.number
 
 
-def test_what_changes_nothing_in_the_list_is_not_told(daemon: StagedDaemon) -> None:
+def test_a_watcher_is_not_told_of_changes_outside_the_list(daemon: StagedDaemon) -> None:
     seen = told_after_creating(daemon, A)
     watch(daemon, seen)
     daemon.say(A, Rename("a name"))
@@ -70,7 +70,7 @@ def test_what_changes_nothing_in_the_list_is_not_told(daemon: StagedDaemon) -> N
     assert is_waiting(daemon)
 
 
-def test_who_has_left_waits_no_more(daemon: StagedDaemon) -> None:
+def test_a_watcher_that_has_left_waits_no_more(daemon: StagedDaemon) -> None:
     watch(daemon, connection="gone")
     daemon.registry.tell(ConnectionClosed(ConnectionId("gone")))
     watch(daemon)

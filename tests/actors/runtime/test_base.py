@@ -190,7 +190,7 @@ def test_a_raise_while_starting_is_reported_and_nobody_waits_for_the_dead_actor(
         ref.tell(Note("anybody?"))
 
 
-def test_what_was_told_to_an_actor_that_failed_while_starting_is_handed_back(start: Start) -> None:
+def test_messages_to_an_actor_that_fails_while_starting_are_handed_back(start: Start) -> None:
     told = threading.Event()
 
     class Stillborn(Probe):
@@ -232,7 +232,7 @@ def test_a_supervisor_that_can_not_be_told_is_logged_and_the_thread_ends(start: 
 # --- ending (facts 5 to 7, 12, 13) --------------------------------------------------------------------------
 
 
-def test_what_waits_behind_a_failing_message_is_handed_to_the_supervisor_in_order(start: Start) -> None:
+def test_messages_after_a_failing_one_are_handed_to_the_supervisor_in_order(start: Start) -> None:
     actor = Probe()
     ref = start(actor)
     gate = Gate(ref)
@@ -246,7 +246,7 @@ def test_what_waits_behind_a_failing_message_is_handed_to_the_supervisor_in_orde
     assert actor.failures[0].leftovers == (Note("one"), Note("two"))
 
 
-def test_what_is_told_after_the_end_is_refused_in_the_sender(start: Start) -> None:
+def test_a_message_to_an_ended_actor_is_refused_in_the_sender(start: Start) -> None:
     ref = start(Probe())
     assert ref.stop(BOUND_S)
     with pytest.raises(ActorGone):
@@ -515,7 +515,7 @@ def test_the_address_of_an_ended_actor_refuses_everything(start: Start) -> None:
         ref.ask(Note("too late"), BOUND_S)
 
 
-def test_what_is_bound_for_one_actor_is_in_its_log_lines_and_in_nobody_elses(start: Start) -> None:
+def test_log_variables_bound_for_one_actor_appear_in_its_lines_alone(start: Start) -> None:
     def bound(_: Probe) -> object:
         return dict(structlog.contextvars.get_contextvars())
 
@@ -526,7 +526,7 @@ def test_what_is_bound_for_one_actor_is_in_its_log_lines_and_in_nobody_elses(sta
     assert other.stop(BOUND_S)
 
 
-def test_what_one_message_binds_is_not_there_in_the_next(start: Start) -> None:
+def test_log_variables_bound_by_one_message_are_gone_in_the_next(start: Start) -> None:
     def bind(_: Probe) -> object:
         structlog.contextvars.bind_contextvars(request=7)
         return None

@@ -84,7 +84,7 @@ def test_an_address_that_refuses_stops_nobody_elses_time(after: After, error: Ex
     assert listener.enough.wait(BOUND_S)
 
 
-def test_what_is_not_due_when_the_loop_ends_is_never_told() -> None:
+def test_a_timer_that_is_not_due_when_the_loop_ends_never_fires() -> None:
     thread, listener = LoopThread(), Listener()
     thread.start()
     call_on_loop(thread.loop, LoopClock(thread.loop).tell_later, 3600.0, listener, "never")

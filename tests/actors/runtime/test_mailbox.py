@@ -45,7 +45,7 @@ def drained(mailbox: Mailbox) -> list[object]:
     return out
 
 
-def test_what_clients_say_goes_before_news_and_both_keep_their_order() -> None:
+def test_commands_go_before_news_and_both_keep_their_order() -> None:
     mailbox = Mailbox()
     first, second = LOOK, STOP
     put(mailbox, News(1), first, News(2), second)
@@ -69,7 +69,7 @@ def test_a_full_mailbox_refuses_in_the_sender_what_makes_more_work() -> None:
     assert len(mailbox) == 7
 
 
-def test_what_even_a_full_mailbox_takes_takes_nobodys_place() -> None:
+def test_a_message_that_a_full_mailbox_accepts_uses_no_bounded_place() -> None:
     mailbox = Mailbox(capacity=1)
     put(mailbox, STOP, STOP, LOOK)
     with pytest.raises(MailboxFull):
@@ -95,7 +95,7 @@ def test_a_closed_mailbox_refuses_and_hands_back_what_nobody_handled() -> None:
     assert mailbox.empty()
 
 
-def test_who_asked_is_told_when_the_mailbox_closes() -> None:
+def test_an_ask_fails_when_the_mailbox_closes() -> None:
     mailbox, reply = Mailbox(), ThreadingFuture[object]()
     mailbox.put(Envelope(News(1), reply_to=reply))
     assert mailbox.close() == ()

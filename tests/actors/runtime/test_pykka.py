@@ -42,7 +42,7 @@ class Echo(Actor[str]):
 
 
 @pytest.mark.parametrize("name", PRIVATE)
-def test_what_pykka_does_not_promise_is_as_we_believe(name: str) -> None:
+def test_private_members_of_pykka_are_as_we_use_them(name: str) -> None:
     owner, attribute = name.split(".")
     if attribute == "_actor_ref":  # an attribute of each actor, and what `actor_ref` gives
         plain = pykka.ThreadingActor()

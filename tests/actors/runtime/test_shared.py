@@ -120,7 +120,7 @@ def test_of_many_who_are_told_by_many_threads_none_is_forgotten(shared: SharedTh
         assert ref.stop(BOUND_S)
 
 
-def test_who_talks_to_himself_for_ever_starves_neither_his_neighbours_nor_the_loop(
+def test_an_actor_that_messages_itself_for_ever_starves_neither_neighbours_nor_the_loop(
     shared: SharedThread, loop: LoopThread
 ) -> None:
     going_on = threading.Event()
@@ -213,7 +213,9 @@ def test_an_actor_that_ends_leaves_the_others_and_who_has_not_ended_is_named(sha
     assert staying.stop(BOUND_S)
 
 
-def test_who_is_told_while_it_ends_is_refused_or_served_and_the_round_goes_on(shared: SharedThread) -> None:
+def test_a_message_to_an_actor_that_is_ending_is_refused_or_served_and_the_round_goes_on(
+    shared: SharedThread,
+) -> None:
     order: list[int] = []
     refs = [shared.start(Doer(f"doer-{number}")) for number in range(20)]
     for number, ref in enumerate(refs):

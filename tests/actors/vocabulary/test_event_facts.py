@@ -91,7 +91,7 @@ def test_every_event_is_durable_or_a_delta() -> None:
     assert set(ev.EVENTS) == set(ev.kinds_of(ev.BaseEvent))
 
 
-def test_what_agents_say_is_no_end_of_a_turn_and_no_answer_to_a_question() -> None:
+def test_events_of_agents_neither_end_a_turn_nor_answer_a_question() -> None:
     silent = {ev.type_of(kind) for kind in ev.DURABLE_EVENTS if not issubclass(kind, ev.AgentEvent)}
     assert silent == {
         *("session_configured", "settings_changed"),
@@ -133,7 +133,7 @@ def test_an_event_that_is_no_headline_leaves_true_what_lists_show(
     assert after == counted
 
 
-def test_what_a_power_cut_must_not_take_comes_with_its_row() -> None:
+def test_every_synced_event_is_a_headline() -> None:
     assert all(kind.headline for kind in ev.DURABLE_EVENTS if kind.synced)
 
 

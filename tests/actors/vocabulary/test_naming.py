@@ -149,7 +149,7 @@ def test_a_conversation_that_slept_before_its_first_message_gets_its_name_then(s
 
 
 @pytest.mark.parametrize("order", list(permutations(("interrupt", "cancel", "inspect"))))
-def test_what_is_said_while_a_name_is_looked_for_arrives_behind_the_message(
+def test_messages_during_the_search_for_a_name_arrive_after_the_first_message(
     daemon: StagedDaemon, order: tuple[str, ...]
 ) -> None:
     """An interrupt, or a cancel, that is sent right behind the first message stops its turn, as ever."""

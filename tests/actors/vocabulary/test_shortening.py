@@ -68,7 +68,7 @@ def test_an_event_of_any_type_is_shortened_to_one_of_its_type_that_can_be_read(e
     assert has_many or b"bytes" in short
 
 
-def test_what_fits_is_left_alone() -> None:
+def test_a_text_that_fits_is_left_alone() -> None:
     body = ev.ErrorEvent(message="x" * 1_000).model_dump_json().encode()
     assert shorten_json(body, len(body)) is body
 

@@ -162,7 +162,7 @@ def test_a_new_daemon_hears_the_handshake_again_and_the_client_goes_on(
         assert client.message() == answer(2)  # and not the answer to the replayed initialize
 
 
-def test_what_was_open_fails_and_what_was_asked_is_withdrawn(
+def test_open_requests_fail_and_open_questions_are_withdrawn(
     daemon: FakeDaemon, client: Client, tmp_path: Path
 ) -> None:
     talk = daemon.greet()
@@ -383,7 +383,7 @@ def test_a_signal_ends_it_cleanly(daemon: FakeDaemon, client: Client, signum: si
     assert signum.name in client.log
 
 
-def test_what_is_open_is_answered_before_a_signal_ends_it(daemon: FakeDaemon, client: Client) -> None:
+def test_open_requests_are_answered_before_a_signal_ends_the_bridge(daemon: FakeDaemon, client: Client) -> None:
     talk = daemon.greet()
     client.say(request(1))
     talk.line()
@@ -391,5 +391,5 @@ def test_what_is_open_is_answered_before_a_signal_ends_it(daemon: FakeDaemon, cl
     assert json.loads(client.line())["error"]["data"]["code"] == "client_left"
 
 
-def test_what_the_bridge_repeats_because_it_can_not_afford_the_import_is_the_same() -> None:
+def test_the_constants_that_the_bridge_copies_to_save_imports_are_equal() -> None:
     assert ActorGone.jsonrpc == messages.GONE

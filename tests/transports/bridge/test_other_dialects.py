@@ -65,7 +65,7 @@ def test_a_board_outlives_its_daemon_through_the_same_bridge(
         done(client, talk, 5, "write", result={"note": 7}, text="hi")
 
 
-def test_what_a_dialect_answers_alone_starts_no_daemon(daemon: FakeDaemon, client: Client) -> None:
+def test_answers_of_the_dialect_alone_start_no_daemon(daemon: FakeDaemon, client: Client) -> None:
     daemon.greet()
     daemon.vanish()
     wait_until(lambda: "went away" in client.log, "the bridge noticed nothing")

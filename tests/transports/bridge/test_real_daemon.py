@@ -221,7 +221,7 @@ NOBODY = 65_534
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a directory away")
-def test_what_listens_in_a_directory_of_another_user_is_told_nothing(tmp_path: Path) -> None:
+def test_a_listener_in_a_directory_of_another_user_is_told_nothing(tmp_path: Path) -> None:
     """Another user may make a directory of that name in /tmp first; the hello has the keys of our environment."""
     with FakeDaemon(tmp_path) as theirs:
         os.chown(Path(theirs.path).parent, NOBODY, NOBODY)

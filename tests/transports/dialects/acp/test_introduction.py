@@ -20,7 +20,7 @@ def test_a_client_of_any_version_is_answered_with_ours(wanted: int) -> None:
 
 
 @pytest.mark.parametrize("wanted", ["1", None, True, -1, 1 << 16, 1.5])
-def test_what_is_no_version_is_no_introduction(wanted: object) -> None:
+def test_an_invalid_version_is_no_introduction(wanted: object) -> None:
     assert introduction({"protocolVersion": wanted}, "1.2.3") is None
 
 

@@ -56,7 +56,7 @@ def test_a_block_becomes_an_item(block: Json, item: Any) -> None:
         ([{"type": "hologram"}], "'hologram' is not understood"),
     ],
 )
-def test_what_can_not_be_used_is_an_error_that_names_it(blocks: Any, told: str) -> None:
+def test_an_unusable_block_of_a_prompt_is_an_error_that_names_it(blocks: Any, told: str) -> None:
     editor = Editor(daemon())
     error = editor.error("session/prompt", sessionId=editor.new(), prompt=blocks)
     assert error["code"] == -32602

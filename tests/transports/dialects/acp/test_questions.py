@@ -288,7 +288,7 @@ def test_our_requests_count_on_from_those_of_the_last_daemon() -> None:
     assert editor.questions()[0]["id"] == 17
 
 
-def test_what_is_refused_closes_its_call() -> None:
+def test_a_refusal_closes_its_call() -> None:
     house = daemon()
     editor = Editor(house)
     one = running(editor)
@@ -342,7 +342,7 @@ def test_a_call_that_waits_over_the_end_of_its_turn_is_ended_for_who_reads_on() 
     assert [each["status"] for each in second.updates("tool_call_update")] == ["failed"]
 
 
-def test_what_may_run_once_more_is_no_new_call_and_stays_failed_if_it_may_not() -> None:
+def test_a_question_to_run_a_command_again_is_no_new_call_and_a_denied_one_stays_failed() -> None:
     house = daemon()
     editor = Editor(house)
     one = running(editor)

@@ -76,7 +76,7 @@ def test_a_session_is_read_on_from_the_last_event_that_its_client_has_seen(excha
     assert exchange.attachments() == [{"sessionId": "a", "after": 7, "shown": {}, "mcpServers": SERVERS}]
 
 
-def test_what_was_shown_of_a_message_is_counted_in_characters(exchange: Exchange) -> None:
+def test_the_shown_part_of_a_message_is_counted_in_characters(exchange: Exchange) -> None:
     exchange.received(chunk("a", 3, "m", "é\U0001f600"))
     exchange.received(chunk("a", 3, "m", 'x"}\n'))
     exchange.received(chunk("a", 4, "t", "hm", "agent_thought_chunk"))

@@ -144,7 +144,7 @@ def test_of_a_long_history_the_newest_is_told_and_what_is_left_out_is_said_first
     assert 3 < len(numbers) < 60
 
 
-def test_what_is_loaded_names_no_terminal() -> None:
+def test_a_loaded_history_names_no_terminal() -> None:
     house = daemon()
     writer = Editor(house, "writer")
     session = writer.new()

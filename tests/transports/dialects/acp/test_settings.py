@@ -60,7 +60,7 @@ def test_the_answer_to_a_chosen_option_has_all_of_them() -> None:
         ({"configId": "mode", "value": True, "type": "boolean"}, "takes a text"),
     ],
 )
-def test_what_can_not_be_chosen_is_refused_with_what_can(params: Json, told: str) -> None:
+def test_an_unknown_option_is_refused_with_the_known_ones(params: Json, told: str) -> None:
     editor = Editor(daemon())
     error = editor.error("session/set_config_option", sessionId=editor.new(), **params)
     assert error["code"] == -32602

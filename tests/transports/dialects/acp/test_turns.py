@@ -91,7 +91,7 @@ def test_a_failure_is_told_once_as_the_error_of_its_prompt_or_as_a_message_to_ot
     assert reader.text().startswith("No such model")
 
 
-def test_what_there_is_to_know_of_an_agents_session_is_told_once() -> None:
+def test_the_state_of_an_agents_session_is_told_once() -> None:
     house = daemon()
     editor = Editor(house)
     session = editor.new()

@@ -78,7 +78,7 @@ def test_overrides_change_what_they_name_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("where", ["/home/x/rollout.jsonl", path("01234567-0123-4123-8123-0123456789ab")])
-def test_what_cannot_be_resumed_is_told(where: str) -> None:
+def test_a_conversation_that_cannot_be_resumed_is_refused_with_the_reason(where: str) -> None:
     error = McpClient(Daemon()).ask("resumeConversation", {"path": where})["error"]
     assert error["code"] == -32603
     assert error["message"].startswith("error resuming conversation: ")
@@ -224,7 +224,7 @@ def test_there_is_no_login_and_it_is_said_where_keys_come_from(method: str) -> N
     assert "env_key" in error["message"]
 
 
-def test_what_a_resumed_conversation_would_come_to_has_to_be_permitted_as_a_whole() -> None:
+def test_the_whole_settings_of_a_resumed_conversation_must_be_permitted() -> None:
     """A conversation without a sandbox that asks about everything must not be resumed so that it stops asking."""
     daemon = Daemon()
     conversation = finished(daemon, McpClient(daemon, "a"))

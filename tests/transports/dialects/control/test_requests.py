@@ -169,7 +169,7 @@ def test_an_unknown_method_is_named_and_the_way_to_the_known_ones_too() -> None:
         (b'{"id":1,"method":"schema","params":7}', -32600),
     ],
 )
-def test_what_is_no_request_is_answered_as_json_rpc_says(line: bytes, code: int) -> None:
+def test_an_invalid_request_is_answered_as_json_rpc_says(line: bytes, code: int) -> None:
     daemon = Scripted()
     daemon.line(line)
     (answer,) = daemon.lines
@@ -217,7 +217,7 @@ def test_more_requests_than_allowed_are_refused_as_retryable_and_served_when_the
     assert "result" in (daemon.request("conversation/send", waiting, 3) or {})
 
 
-def test_who_has_no_room_left_can_still_interrupt_answer_and_take_back() -> None:
+def test_a_client_without_room_left_can_still_interrupt_answer_and_withdraw() -> None:
     daemon = Scripted(held={"Send"}, in_flight=1)
     daemon.request("conversation/send", {**NAMED, "prompt": "p", "wait": True}, 1)
     assert "error" in (daemon.request("conversation/get", NAMED, 2) or {})

@@ -55,7 +55,7 @@ def test_a_slice_without_events_still_says_that_it_is_live_and_what_is_asked() -
     assert params["pending"] == [{"conversation": ONE, **request.model_dump(mode="json")}]
 
 
-def test_what_was_pruned_and_who_lagged_is_said() -> None:
+def test_a_slice_says_which_events_were_pruned_and_that_its_reader_lagged() -> None:
     params = said(Slice(ONE, (record(9),), lagged=True, gap=(1, 8)))
     assert params["gap"] == [1, 8]
     assert params["lagged"] is True

@@ -15,7 +15,7 @@ ANN = caller("ann")
 @pytest.mark.parametrize(
     "outcome", [Completed("done"), Completed(None), ModelFailed("no such model"), Crashed("a bug"), AgentStopped()]
 )
-def test_what_history_says_is_what_the_caller_was_told(outcome: Outcome) -> None:
+def test_history_tells_the_same_end_as_the_caller_was_told(outcome: Outcome) -> None:
     core = Core()
     core.send("hi", ANN, key="k", await_end=True)
     core.output(message("well"))

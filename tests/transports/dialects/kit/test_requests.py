@@ -40,7 +40,7 @@ def test_an_id_that_is_not_answered_yet_is_refused_and_stays_open() -> None:
     assert admitted(requests, 1)
 
 
-def test_what_is_urgent_has_room_of_its_own_and_an_id_means_one_request_all_the_same() -> None:
+def test_urgent_requests_have_room_of_their_own_and_share_ids_with_the_others() -> None:
     requests = bounded(1)
     assert admitted(requests, 1)
     assert isinstance(requests.refusal(1, urgent=True), InvalidInput)

@@ -129,7 +129,7 @@ def test_clients_of_today_read_the_files_in_the_message() -> None:
 
 
 @pytest.mark.parametrize("protocol", ["2025-06-18", "2025-11-25"])
-def test_what_the_agent_says_comes_last_on_one_line_as_its_words(protocol: str) -> None:
+def test_the_reason_of_the_agent_comes_last_on_one_quoted_line(protocol: str) -> None:
     daemon = Daemon()
     client = McpClient(daemon, protocol=protocol)
     reason = "safe\x1b[2J\nAllow Codex to run `ls` in `/w`?\u202e" + "x" * 5000
@@ -337,7 +337,7 @@ def test_without_a_token_it_is_told_by_the_log() -> None:
     assert f"greenroom approve {approval}" in client.told("notifications/message")[-1]["data"]
 
 
-def test_what_nobody_is_able_to_answer_is_denied_after_a_while_with_that_reason() -> None:
+def test_a_question_without_a_possible_answerer_is_denied_after_a_while_with_that_reason() -> None:
     daemon = Daemon()
     client = McpClient(daemon, elicits=False)
     wants_to_run(daemon, began(daemon, client))
@@ -348,7 +348,7 @@ def test_what_nobody_is_able_to_answer_is_denied_after_a_while_with_that_reason(
     assert daemon.answered[0].reason == "no attached client was able to answer it within 300 s"
 
 
-def test_what_somebody_is_able_to_answer_waits_for_them() -> None:
+def test_a_question_with_a_possible_answerer_waits_for_them() -> None:
     daemon = Daemon()
     client = McpClient(daemon, "a", elicits=False)
     conversation = began(daemon, client)
@@ -372,7 +372,7 @@ def test_it_is_denied_although_the_client_that_could_not_be_asked_is_gone() -> N
     assert decisions(daemon) == [Decision.DENIED]
 
 
-def test_who_comes_back_to_a_question_that_it_cannot_be_asked_is_told_again() -> None:
+def test_a_returning_client_that_cannot_be_asked_is_told_of_the_question_again() -> None:
     daemon = Daemon()
     client = McpClient(daemon, elicits=False)
     conversation = created(client)
@@ -419,7 +419,7 @@ def test_a_message_without_a_stream_asks_nobody_until_somebody_streams() -> None
     assert decisions(daemon) == [Decision.APPROVED]
 
 
-def test_what_was_settled_after_we_left_is_not_looked_after_for_ever() -> None:
+def test_a_question_settled_after_the_client_left_is_forgotten() -> None:
     daemon = Daemon()
     client = McpClient(daemon, "a", elicits=False)
     other = McpClient(daemon, "b")

@@ -130,7 +130,7 @@ def test_all_arguments_reach_the_settings_and_words_of_the_bridge_come_second() 
     assert (made.config, made.base_instructions, made.include_plan_tool) == ({"a.b": 1}, "be brief", True)
 
 
-def test_what_has_no_effect_in_a_call_is_named_in_its_result_and_in_a_warning() -> None:
+def test_settings_without_effect_are_named_in_the_result_and_in_a_warning() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
     conversation = began(
@@ -162,7 +162,7 @@ def test_a_call_of_which_everything_counts_has_no_notices() -> None:
     assert made.developer_instructions == "d"
 
 
-def test_what_a_conversation_method_does_not_know_is_told_as_a_warning() -> None:
+def test_unknown_members_of_a_conversation_method_are_told_in_a_warning() -> None:
     client = McpClient(Daemon())
     client.ask("newConversation", {"model": "m", "modelProvider": "x", "_meta": {}})
     client.result("conversationCreate", {"prompt": "", "model": "m", "cwd": "/w", "effort": "low"})
@@ -239,7 +239,7 @@ NO_UUID = (
         ),
     ],
 )
-def test_what_goes_wrong_before_a_turn_is_a_tool_error_of_one_shape(tool: str, arguments: Any, text: str) -> None:
+def test_a_failure_before_a_turn_is_a_tool_error_of_one_shape(tool: str, arguments: Any, text: str) -> None:
     client = McpClient(Daemon())
     assert client.result(tool, arguments) == {"content": [{"text": text, "type": "text"}], "isError": True}
     assert nothing_open(client)

@@ -67,7 +67,7 @@ def test_the_first_request_that_introduces_itself_makes_the_connection_stateless
 @pytest.mark.parametrize(
     "gone", ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "nonsense"]
 )
-def test_what_the_stateless_revision_has_no_method_for_is_said_to_be_none(gone: str) -> None:
+def test_methods_that_the_stateless_revision_lacks_are_unknown(gone: str) -> None:
     assert StatelessClient(Daemon()).ask(gone, HELLO)["error"]["code"] == -32601
 
 
@@ -97,7 +97,7 @@ def test_the_client_is_known_by_the_name_that_its_request_gives() -> None:
     assert client.dialect._state.client.label == "tester[4711]"
 
 
-def test_what_a_bridge_may_answer_by_itself_needs_nothing_that_is_installed() -> None:
+def test_answers_that_a_bridge_gives_alone_import_nothing_installed() -> None:
     lines = Path(introduction.__file__).read_text().splitlines()
     assert [line for line in lines if line.startswith(("import", "from"))] == [
         "from __future__ import annotations",

@@ -57,7 +57,7 @@ def test_a_discovery_after_the_handshake_is_no_method() -> None:
 
 
 @pytest.mark.parametrize("method", ["tasks/update", "subscriptions/listen", "nonsense"])
-def test_what_is_no_method_is_said_to_be_none(method: str) -> None:
+def test_an_unknown_method_is_answered_as_unknown(method: str) -> None:
     assert McpClient(Daemon()).ask(method, {})["error"]["code"] == -32601
 
 
@@ -87,7 +87,7 @@ def test_too_many_open_requests_are_refused_alone() -> None:
     assert client.ask("tools/list")["result"]
 
 
-def test_who_has_too_many_open_requests_can_still_end_them() -> None:
+def test_a_client_with_too_many_open_requests_can_still_end_them() -> None:
     daemon = Daemon()
     client = McpClient(daemon, requests_in_flight=1)
     conversation = began(daemon, client, 1)
@@ -134,7 +134,7 @@ def test_a_request_that_names_a_revision_that_is_spoken_runs() -> None:
     assert client.ask("ping", {"_meta": meta})["result"] == {}
 
 
-def test_what_concerns_everybody_is_told_after_the_handshake_and_not_before() -> None:
+def test_announcements_come_after_the_handshake_and_not_before() -> None:
     early = McpClient(Daemon(), hello=False)
     assert list(early.dialect.announce("the journal is gone")) == []
     client = McpClient(Daemon())

@@ -28,7 +28,7 @@ def under(client: StatelessClient, method: str) -> list[RequestId]:
     return [one["_meta"]["io.modelcontextprotocol/subscriptionId"] for one in client.told(method)]
 
 
-def test_what_is_acknowledged_is_what_there_is_of_what_was_asked_for() -> None:
+def test_only_existing_subscriptions_of_those_asked_for_are_acknowledged() -> None:
     daemon = Daemon()
     client = StatelessClient(daemon)
     known = f"greenroom://conversation/{finished(daemon, client)}"

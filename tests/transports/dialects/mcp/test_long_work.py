@@ -244,7 +244,7 @@ def test_messages_that_an_interrupt_holds_are_named_when_nothing_runs() -> None:
     assert "then this" in told["note"]
 
 
-def test_what_is_sent_joins_the_turn_or_begins_one() -> None:
+def test_a_sent_message_joins_the_running_turn_or_begins_one() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
     conversation, _ = started(client)

@@ -148,7 +148,7 @@ def test_an_interrupt_is_answered_when_the_turn_is_over_and_at_once_where_none_r
     assert again["structuredContent"]["interrupted"] is False
 
 
-def test_what_waits_is_named_by_an_interrupt_and_seen_to_by_any_client() -> None:
+def test_an_interrupt_names_waiting_input_which_any_client_can_manage() -> None:
     daemon = Daemon()
     client, other = McpClient(daemon, "a"), McpClient(daemon, "b")
     conversation = began(daemon, client, 1)
@@ -306,7 +306,7 @@ def test_ids_of_conversations_are_completed() -> None:
     assert client.ask("completion/complete", other)["error"]["code"] == -32602
 
 
-def test_what_comes_out_of_every_own_tool_is_what_its_schema_says() -> None:
+def test_the_result_of_every_own_tool_fits_its_schema() -> None:
     """The test client checks this on every result; here it is shown that the check can fail."""
     schema = {tool["name"]: tool["outputSchema"] for tool in ALL}["codex"]
     check({"threadId": "a", "sessionId": "a", "content": ""}, schema, schema)

@@ -48,7 +48,7 @@ def test_an_id_is_read_in_every_spelling_and_written_in_one(text: str) -> None:
         (HYPHENATED[1:], "invalid group length in group 0: expected 8, found 7"),
     ],
 )
-def test_what_is_no_id_is_refused_with_the_reason(text: str, why: str) -> None:
+def test_an_invalid_id_is_refused_with_the_reason(text: str, why: str) -> None:
     with pytest.raises(ValueError) as error:
         conversation_id(text)
     assert str(error.value) == why
@@ -104,7 +104,7 @@ def test_a_failed_call_and_a_held_queue_are_told_as_notices() -> None:
         ),
     ],
 )
-def test_what_those_clients_do_not_know_is_told_in_a_line(event: JsonObject, told: str) -> None:
+def test_events_unknown_to_old_clients_are_told_in_a_line(event: JsonObject, told: str) -> None:
     assert seed_message(event) == {"type": "background_event", "message": told}
 
 
@@ -170,7 +170,7 @@ def test_questions_are_counted_from_where_the_bridge_says(said: object, first: i
     ("capability", "elicits"),
     [({}, True), ({"form": {}}, True), ({"form": {}, "url": {}}, True), ({"url": {}}, False), (None, False)],
 )
-def test_who_can_fill_in_a_form_can_be_asked(capability: Any, elicits: bool) -> None:
+def test_a_client_with_forms_can_be_asked(capability: Any, elicits: bool) -> None:
     said = {"protocolVersion": "2025-11-25", "capabilities": {"elicitation": capability}}
     info = {"clientInfo": {"name": "c", "version": "1"}}
     assert peer(Initialize.model_validate({**said, **info})).elicits is elicits

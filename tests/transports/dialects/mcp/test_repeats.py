@@ -113,7 +113,9 @@ def test_a_call_whose_daemon_died_before_anything_was_stored_is_begun() -> None:
     [(8, HI, "b1"), ("7", HI, "b1"), (7, {"prompt": "ho"}, "b1"), (7, HI, "b2")],
     ids=["another id", "an id of another type", "other arguments", "another process"],
 )
-def test_what_differs_in_anything_is_another_task(request_: RequestId, arguments: Json, bridge: str) -> None:
+def test_a_request_that_differs_in_anything_is_another_task(
+    request_: RequestId, arguments: Json, bridge: str
+) -> None:
     daemon = Daemon()
     first = connected(daemon, name="first")
     conversation = began(daemon, first, "codex", HI)

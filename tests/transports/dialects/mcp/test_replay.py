@@ -327,7 +327,7 @@ def test_the_log_level_and_the_subscriptions_are_replayed_and_their_answers_kept
     assert replayed(exchange) == holds
 
 
-def test_what_was_refused_or_went_with_its_daemon_does_not_hold() -> None:
+def test_a_refused_or_unanswered_change_of_subscriptions_does_not_hold() -> None:
     exchange = greeted()
     answered(exchange, 1, "resources/subscribe", uri="a")
     exchange.sent(jsonrpc.request(2, "resources/subscribe", {"uri": "b"}))
@@ -504,7 +504,7 @@ def warned(exchange: Exchange) -> list[str]:
     return [one["params"]["data"] for one in said]
 
 
-def test_who_listened_to_a_daemon_that_is_gone_is_warned_once_for_each_conversation() -> None:
+def test_a_listener_of_a_daemon_that_is_gone_is_warned_once_for_each_conversation() -> None:
     exchange = greeted()
     listening(exchange, 7, "one", "a")
     listening(exchange, 8, "one", "b")
@@ -513,7 +513,7 @@ def test_who_listened_to_a_daemon_that_is_gone_is_warned_once_for_each_conversat
     assert warned(exchange) == []
 
 
-def test_who_listens_no_more_was_refused_or_wants_no_warnings_is_not_warned() -> None:
+def test_a_client_that_stopped_listening_was_refused_or_wants_no_warnings_is_not_warned() -> None:
     exchange = greeted()
     listening(exchange, 7, "left", "a")
     leaving(exchange, 8, "a")

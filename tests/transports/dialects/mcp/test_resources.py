@@ -59,7 +59,7 @@ def test_a_transcript_reads_as_markdown_and_as_json() -> None:
     assert types == ["session_configured", "task_started", "user_message", "task_complete"]
 
 
-def test_what_there_is_not_is_not_found() -> None:
+def test_an_unknown_resource_is_not_found() -> None:
     client = McpClient(Daemon())
     for missing in (uri(str(uuid4())), "file:///etc/passwd", uri("nobody")):
         for method in ("resources/read", "resources/subscribe"):
@@ -123,7 +123,7 @@ def test_one_conversation_is_not_watched_under_ever_more_spellings_of_its_id() -
     assert len(client.told(UPDATED)) <= SPELLINGS
 
 
-def test_who_only_watches_is_never_asked() -> None:
+def test_a_client_that_only_watches_is_never_asked() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
     conversation = created(client)
@@ -144,7 +144,7 @@ def test_only_who_looked_at_the_list_is_told_that_it_changed() -> None:
     assert len(client.told(LIST_CHANGED)) == 1
 
 
-def test_who_looked_at_the_list_is_told_of_the_conversations_of_others() -> None:
+def test_a_client_that_read_the_list_is_told_of_new_conversations_of_others() -> None:
     daemon = Daemon()
     client, other = McpClient(daemon, "a"), McpClient(daemon, "b")
     client.ask("resources/list")
@@ -158,7 +158,7 @@ def test_who_looked_at_the_list_is_told_of_the_conversations_of_others() -> None
     assert other.told(LIST_CHANGED) == []
 
 
-def test_what_changes_while_a_client_has_just_been_told_is_told_once_a_moment_later() -> None:
+def test_changes_right_after_a_notification_are_told_once_a_moment_later() -> None:
     daemon = Daemon()
     client, other = McpClient(daemon, "a"), McpClient(daemon, "b")
     client.ask("resources/list")
@@ -171,7 +171,7 @@ def test_what_changes_while_a_client_has_just_been_told_is_told_once_a_moment_la
     assert len(client.told(LIST_CHANGED)) == 2
 
 
-def test_what_happens_in_a_conversation_does_not_change_the_list() -> None:
+def test_events_in_a_conversation_do_not_change_the_list() -> None:
     daemon = Daemon()
     client, other = McpClient(daemon, "a"), McpClient(daemon, "b")
     conversation = created(other)

@@ -178,7 +178,7 @@ def test_a_question_that_was_answered_elsewhere_stays_so_and_the_call_goes_on() 
     assert [one.decision for one in daemon.answered] == [Decision.DENIED]
 
 
-def test_what_became_of_a_turn_that_has_ended_meanwhile_is_told() -> None:
+def test_the_end_of_a_turn_that_ended_meanwhile_is_told() -> None:
     daemon = Daemon()
     client = StatelessClient(daemon)
     conversation, question = asked(daemon, client)
@@ -274,7 +274,7 @@ def test_a_retried_call_that_is_cancelled_interrupts_the_turn_and_is_not_answere
     assert nothing_open(client)
 
 
-def test_who_can_t_show_a_form_is_told_by_progress_what_waits_and_the_call_stays_open() -> None:
+def test_a_client_without_forms_is_told_of_a_question_by_progress_and_its_call_stays_open() -> None:
     daemon = Daemon()
     client = StatelessClient(daemon, elicits=False)
     client.tool("codex", {"prompt": "hi"}, 1, _meta={"progressToken": "p"})

@@ -97,7 +97,7 @@ def test_a_message_can_go_to_a_conversation_that_codex_began_and_to_a_running_tu
     ("content", "text"),
     [([], "No content items provided"), ([{"type": "text", "text": "x"}], "Session does not exist")],
 )
-def test_what_is_wrong_with_a_message_is_told_in_order(content: list[Json], text: str) -> None:
+def test_faults_of_messages_are_told_in_order(content: list[Json], text: str) -> None:
     arguments = {"conversation_id": str(uuid4()), "content": content}
     result = McpClient(Daemon()).result("conversationSendMessage", arguments)
     assert result["isError"]
@@ -127,7 +127,7 @@ def test_a_stream_of_an_unknown_conversation_has_no_payload() -> None:
     assert nothing_open(client)
 
 
-def test_what_was_before_is_in_the_state_and_what_is_after_is_live() -> None:
+def test_earlier_events_are_in_the_state_and_later_ones_come_live() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
     conversation = created(client)
@@ -298,7 +298,7 @@ def test_a_stream_that_was_replaced_tells_nothing_twice() -> None:
     assert live(client) == [STARTED, message("one"), complete("one")]
 
 
-def test_who_reads_a_conversation_that_is_gone_is_told_so_and_its_question_is_taken_back() -> None:
+def test_a_reader_of_a_deleted_conversation_is_told_so_and_its_question_is_withdrawn() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
     conversation = created(client)

@@ -93,7 +93,7 @@ def test_the_bytes_are_those_of_the_daemon(message: dict[str, Any], tools: Seque
 
 
 @pytest.mark.parametrize("message", LEFT_TO_THE_DAEMON)
-def test_what_is_out_of_the_ordinary_is_left_to_the_daemon(message: dict[str, Any]) -> None:
+def test_unusual_requests_are_left_to_the_daemon(message: dict[str, Any]) -> None:
     assert replay().answer_alone(message) is None
 
 
@@ -105,7 +105,7 @@ def test_a_second_introduction_is_left_to_the_daemon_which_refuses_it() -> None:
 
 
 @pytest.mark.parametrize("message", [request(6, "server/discover"), request(6, "tools/list", _meta=envelope())])
-def test_what_a_handshake_rules_out_is_left_to_the_daemon_which_refuses_it(message: dict[str, Any]) -> None:
+def test_requests_that_the_handshake_rules_out_are_left_to_the_daemon_and_refused(message: dict[str, Any]) -> None:
     said = replay()
     said.note_sent(introduction("2025-11-25"), {})
     assert said.answer_alone(message) is None

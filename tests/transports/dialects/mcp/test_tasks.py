@@ -96,7 +96,7 @@ def test_a_task_is_answered_at_once_and_is_working() -> None:
         ("codex-reply", {"prompt": "x", "threadId": "67e55044-10b1-426f-9247-bb680e5fe0c8"}, "no conversation"),
     ],
 )
-def test_what_is_wrong_before_a_task_stands_is_an_error_of_the_request(name: str, arguments: Any, part: str) -> None:
+def test_a_failure_before_a_task_exists_is_an_error_of_the_request(name: str, arguments: Any, part: str) -> None:
     client = speaking(Daemon())
     assert part in client.answer(client.tool(name, arguments, task={}))["error"]["message"]
     assert nothing_open(client)
@@ -218,7 +218,7 @@ def test_a_cancelled_task_that_waits_is_withdrawn_and_the_running_turn_goes_on()
     assert conversation not in daemon.turns
 
 
-def test_who_takes_back_that_it_waits_for_a_result_has_not_cancelled_the_task() -> None:
+def test_a_cancelled_wait_for_a_result_does_not_cancel_the_task() -> None:
     daemon = Daemon()
     client = speaking(daemon)
     task, conversation = begun(daemon, client)
