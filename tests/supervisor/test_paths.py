@@ -219,7 +219,7 @@ def test_a_link_of_ours_to_a_foreign_directory_is_refused(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("kind", ["file", "dangling link", "file above"])
-def test_what_is_not_a_directory_is_refused(tmp_path: Path, kind: str) -> None:
+def test_a_home_that_is_no_directory_is_refused(tmp_path: Path, kind: str) -> None:
     target = tmp_path / "run"
     match kind:
         case "file":

@@ -94,7 +94,7 @@ def test_environments_of_conversations_that_never_were_do_not_pile_up() -> None:
 
 
 @pytest.mark.parametrize("policy", [{}, {"ignore_default_excludes": True}, {"include_only": ["*"]}])
-def test_what_the_config_names_as_a_key_is_dropped_whatever_the_policy_says(policy: dict[str, Any]) -> None:
+def test_a_variable_that_the_config_names_as_a_key_is_dropped_under_every_policy(policy: dict[str, Any]) -> None:
     config = Config.model_validate({"model_providers": PROVIDERS, "shell_environment_policy": policy})
     environments = Environments({})
     keys = {"MY_LLM": "a", "GATEWAY": "b", "OTHER": "c", "OPENAI_API_KEY": "d", "OPENAI_ORGANIZATION": "e"}
@@ -123,7 +123,7 @@ def test_a_short_key_takes_no_other_variable_with_it() -> None:
     assert commands(environments, NAMED) == {"CI": "1", "EMPTY": ""}
 
 
-def test_what_the_policy_sets_is_the_persons_own_word() -> None:
+def test_a_variable_set_by_the_policy_is_kept_like_any_word_of_the_person() -> None:
     config = Config.model_validate(
         {"model_providers": PROVIDERS, "shell_environment_policy": {"set": {"MY_LLM": "for-commands"}}}
     )

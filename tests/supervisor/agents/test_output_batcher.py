@@ -47,7 +47,7 @@ def test_the_first_news_goes_at_once_and_the_next_waits_until_it_was_taken() -> 
     limited(scene())
 
 
-def test_what_is_held_goes_with_what_follows_it_and_at_the_latest_with_the_end() -> None:
+def test_a_held_event_goes_with_its_successor_or_with_the_end() -> None:
     async def scene() -> None:
         session = FakeSession()
         batcher = OutputBatcher(TURN, session)
@@ -114,7 +114,7 @@ def test_many_deltas_become_one_without_copying_them_each_time() -> None:
     limited(scene())
 
 
-def test_who_says_too_much_waits_for_the_session() -> None:
+def test_an_agent_that_says_too_much_waits_for_the_session() -> None:
     async def scene() -> None:
         session = FakeSession()
         batcher = OutputBatcher(TURN, session)
@@ -130,7 +130,7 @@ def test_who_says_too_much_waits_for_the_session() -> None:
     limited(scene())
 
 
-def test_what_waits_goes_with_the_end() -> None:
+def test_waiting_output_goes_with_the_end() -> None:
     async def scene() -> None:
         session = FakeSession()
         batcher = OutputBatcher(TURN, session)

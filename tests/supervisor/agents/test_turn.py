@@ -105,7 +105,7 @@ def test_input_that_nobody_wants_any_more_harms_nobody() -> None:
     limited(scene())
 
 
-def test_what_must_not_go_unrecorded_waits_until_all_before_it_is_stored() -> None:
+def test_an_action_that_must_be_recorded_waits_until_all_events_before_it_are_stored() -> None:
     async def scene() -> None:
         session = FakeSession()
         turn = Turn(an_order(), session)

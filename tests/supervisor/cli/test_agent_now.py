@@ -78,9 +78,7 @@ def test_no_row_of_a_table_is_broken_by_a_terminal_of_eighty_columns(
 
 
 @pytest.mark.parametrize("words", [("agents", "claude"), ("agents", "scripted"), ("status",)])
-def test_what_is_said_of_one_goes_on_in_the_next_line_below_its_beginning(
-    place: Place, talked: str, words: tuple[str, ...]
-) -> None:
+def test_a_long_description_goes_on_below_its_beginning(place: Place, talked: str, words: tuple[str, ...]) -> None:
     terminal = place.terminal(*words, *([talked] if words == ("status",) else []), columns=50, rows=100)
     terminal.end()
     lines = terminal.screen.splitlines()

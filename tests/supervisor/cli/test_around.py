@@ -237,7 +237,7 @@ def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:
 
 
 @pytest.mark.parametrize("on_path", [True, False])
-def test_what_the_tour_ends_with_works_in_the_shell_that_it_was_started_from(
+def test_the_last_commands_of_the_tour_work_in_the_shell_that_started_it(
     quiet: Place, monkeypatch: pytest.MonkeyPatch, on_path: bool
 ) -> None:
     """Also behind `make demo`, which calls the program by its place."""

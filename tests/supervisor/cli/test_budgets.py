@@ -50,7 +50,7 @@ def test_a_person_raises_a_budget_and_goes_on(short: Place) -> None:
     assert raised["by"].startswith("greenroom")
 
 
-def test_what_waits_behind_a_budget_is_held(short: Place) -> None:
+def test_messages_after_a_spent_budget_are_held(short: Place) -> None:
     conversation = short.new(f"run sleep 0.5; then {LONG}", "--approval", "never")
     short.run("send", conversation, "say later", "--if-busy", "enqueue")
     short.run("wait", conversation, "--for", "done", "-t", "15", code=12)
@@ -102,7 +102,7 @@ def test_a_price_that_is_not_known_is_shown_as_such(short: Place) -> None:
     assert "$0" in short.said("usage")
 
 
-def test_what_no_server_tells_is_shown_as_unknown(silent: Place) -> None:
+def test_tokens_that_no_server_tells_are_shown_as_unknown(silent: Place) -> None:
     done = silent.run("run", "--name", "local", "say one")
     assert "? tokens" in done.stdout + done.stderr
     (row,) = silent.json("usage", "--json", "requests,tokens,input_tokens,usd,unpriced,uncounted")

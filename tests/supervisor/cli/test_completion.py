@@ -22,7 +22,7 @@ def offered(place: Place, *words: str) -> list[str]:
     return [line.split("\t")[0] for line in place.run("__complete", *words).stdout.splitlines()]
 
 
-def test_what_may_come_next(place: Place) -> None:
+def test_completion_offers_the_words_that_may_come_next(place: Place) -> None:
     conversation = place.asking("--name", "completed")
     (approval,) = place.json("approvals", conversation, "--json")
     assert offered(place, "att") == ["attach"]

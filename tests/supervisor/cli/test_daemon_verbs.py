@@ -129,7 +129,7 @@ def test_run_starts_a_daemon_and_says_so(quiet: Place) -> None:
     assert done.stderr.startswith("greenroom: the daemon was not running; it was started\n")
 
 
-def test_what_is_asked_of_the_daemon(place: Place) -> None:
+def test_verbs_about_the_daemon_print_its_socket_schemas_version_and_disk_use(place: Place) -> None:
     assert Path(place.said("socket")) == place.home / "run" / "greenroom.sock"
     assert place.json("schema", "control") == document()
     assert place.json("schema", "events") == events_schema()

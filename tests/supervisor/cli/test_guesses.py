@@ -54,7 +54,7 @@ def test_a_word_of_other_programs_and_a_slip_lead_to_the_verb_that_is_meant(
 
 
 @pytest.mark.parametrize("word", ["xyzzy", "diffs", "d", "rn", "shut", "dwon", "rmm", "purge"])
-def test_what_is_like_nothing_or_like_a_verb_that_destroys_is_answered_with_the_list(place: Place, word: str) -> None:
+def test_a_word_like_no_verb_or_a_destructive_one_is_answered_with_the_list(place: Place, word: str) -> None:
     told = place.run(word, code=2).stderr
     assert "did you mean" not in told or not any(
         f" {one}" in told.partition("did you mean")[2] for one in DESTROYING_VERBS

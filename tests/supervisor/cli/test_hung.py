@@ -135,7 +135,9 @@ def test_a_conversation_is_there_after_its_daemon_was_replaced(quiet: Place) -> 
     assert quiet.run("wait", "cut", code=10).stdout == "cut: lost\n"
 
 
-def test_what_its_threads_did_is_written_down_first(quiet: Place, programs: list["subprocess.Popen[bytes]"]) -> None:
+def test_the_stacks_of_a_hung_daemon_are_written_down_first(
+    quiet: Place, programs: list["subprocess.Popen[bytes]"]
+) -> None:
     blocked(quiet, programs)
     told = quiet.run("up", "--force").stderr
     stacks = quiet.home / "state" / "greenroom.stacks"

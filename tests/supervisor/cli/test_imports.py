@@ -8,7 +8,7 @@ import threading
 from tests.supervisor.cli.place import Place
 
 
-def test_what_the_file_asked_for_is_told_with_the_command_that_takes_it(place: Place) -> None:
+def test_settings_of_an_imported_file_are_told_with_the_command_that_applies_them(place: Place) -> None:
     original = place.new("say x", "--sandbox", "read-only", "--approval", "untrusted")
     place.at_rest(original)
     folder = place.work / "its own"

@@ -43,7 +43,7 @@ def test_wrong_words_are_told(place: Place) -> None:
     assert "`greenroom jobs` lists them" in place.run("jobs", "end", "zzzz", code=5).stderr
 
 
-def test_who_interrupts_or_archives_is_told_what_runs_in_the_background(place: Place) -> None:
+def test_interrupt_and_archive_name_the_commands_that_run_in_the_background(place: Place) -> None:
     job = begun(place)
     conversation = next(row["conversation"] for row in place.json("jobs", "--json") if row["job"] == job)
     assert place.said("interrupt", conversation).splitlines()[1:] == [
@@ -61,7 +61,7 @@ def test_the_ids_of_jobs_are_offered_to_complete(place: Place) -> None:
     until(lambda: job in place.said("__complete", "jobs", "read", ""))
 
 
-def test_who_stops_the_daemon_is_told_what_ends_with_it(quiet: Place) -> None:
+def test_a_stop_of_the_daemon_names_the_jobs_that_end_with_it(quiet: Place) -> None:
     quiet.run("up")
     job = begun(quiet)
     told = quiet.run("down")

@@ -75,7 +75,7 @@ def test_a_paste_is_a_key_without_what_surrounds_it(quiet: Place, pasted: str) -
     assert stored(quiet).keys == {"OPENAI_API_KEY": KEY}
 
 
-def test_what_can_be_no_key_is_asked_for_again_and_then_given_up(quiet: Place) -> None:
+def test_an_impossible_key_is_asked_for_again_and_then_given_up(quiet: Place) -> None:
     terminal = quiet.terminal("login", "openai")
     for wrong in ("", "two words", "schlüssel"):
         terminal.expect("(not shown): ")

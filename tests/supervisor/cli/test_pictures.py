@@ -82,7 +82,7 @@ def test_the_model_is_sent_the_pictures_in_their_order(seeing: Place, server: Mo
         ("\x1b[2J.png", "can't be read: No such file"),
     ],
 )
-def test_what_is_no_picture_is_refused_before_anything_is_sent(
+def test_an_invalid_picture_is_refused_before_anything_is_sent(
     seeing: Place, verb: str, name: str, told: str
 ) -> None:
     work = seeing.work

@@ -77,7 +77,7 @@ def test_a_quaint_text_is_found(text: str) -> None:
 
 
 @pytest.mark.parametrize("folder", ["cli", "config", "journal"])
-def test_what_a_person_is_asked_is_called_an_approval(folder: str) -> None:
+def test_a_question_to_a_person_is_called_an_approval(folder: str) -> None:
     found = [
         f"{file.relative_to(ROOT)}:{line}: {text!r}"
         for file in sorted((ROOT / "supervisor" / folder).rglob("*.py"))

@@ -71,7 +71,7 @@ def test_a_state_is_one_word_of_eleven() -> None:
     assert (*here, "failed", "denied", "lost", "over-budget", "archived") == STATES
 
 
-def test_what_needs_no_daemon_starts_none(quiet: Place) -> None:
+def test_verbs_that_need_no_daemon_start_none(quiet: Place) -> None:
     for words in (
         ("version",), ("socket",), ("df",), ("config", "path"), ("config", "check"), ("doctor",), ("help",),
         ("completion", "zsh"), ("service", "status"), ("service", "install", "--print"), ("down",), ("shutdown",),

@@ -62,7 +62,7 @@ def test_a_length_of_time_has_a_unit_or_means_seconds(text: str, length: float) 
 
 
 @pytest.mark.parametrize("text", ["soon", "", "-3s", "3 s", "1y"])
-def test_what_is_no_length_of_time_is_refused_with_examples(text: str) -> None:
+def test_an_invalid_duration_is_refused_with_examples(text: str) -> None:
     with pytest.raises(Problem, match="write it like"):
         seconds(text)
 
@@ -116,7 +116,7 @@ def test_text_of_others_shows_what_would_make_it_look_like_another() -> None:
         "क्\u200dष",
     ],
 )
-def test_what_belongs_to_how_something_is_written_stays(text: str) -> None:
+def test_joiners_that_belong_to_a_script_stay(text: str) -> None:
     assert formatting.clean(text) == formatting.clean_piece(text) == text
 
 
@@ -127,7 +127,7 @@ HIDDEN = ["\u200c", "\u200d", "\ufe0e", "\ufe0f", "\U000e0100", "\U000e01ef", "\
 @pytest.mark.parametrize(
     "around", [("a", "b"), ("", ""), (" ", " "), ("é", "é"), ("a", ""), ("", "я"), ("🔥", "x"), ("a", "م")]
 )
-def test_what_is_hidden_in_a_line_of_others_is_written_by_its_number(hidden: str, around: tuple[str, str]) -> None:
+def test_a_hidden_character_is_written_by_its_number(hidden: str, around: tuple[str, str]) -> None:
     before, after = around
     if hidden in "\ufe0e\ufe0f" and before == "🔥":
         return  # the look of the sign before it
@@ -146,7 +146,7 @@ def test_no_two_that_are_not_seen_stand_side_by_side(text: str) -> None:
         )
 
 
-def test_what_takes_no_cell_is_not_counted() -> None:
+def test_characters_without_a_cell_are_not_counted() -> None:
     assert formatting.width("e\u0301") == 1
     assert formatting.width("\u0645\u06cc\u200c\u062e") == 3
 
@@ -392,7 +392,7 @@ def test_a_word_that_was_erased_and_typed_again_counts_and_what_breaks_out_of_a_
     assert "not answered: " in talk.foot(ASKED, 101.0, 80)
 
 
-def test_what_the_foot_line_says_of_an_answer_fits_eighty_columns() -> None:
+def test_the_foot_line_of_a_question_fits_eighty_columns() -> None:
     assert max(map(len, (CHANGED_NOTICE, PASTED_NOTICE, CLOSED_NOTICE, PARTLY_NOTICE))) < 80
 
 
@@ -406,7 +406,7 @@ def test_a_word_for_one_approval_does_not_answer_the_next_and_is_not_sent() -> N
 
 
 @pytest.mark.parametrize("pasted", ["y", "yes\n", "y\ny\n", "\ny"])
-def test_what_is_pasted_is_one_draft_and_never_an_answer(pasted: str) -> None:
+def test_a_paste_is_one_draft_and_never_an_answer(pasted: str) -> None:
     talk = InputLine(Paint(io.StringIO()))
     assert talk.press(PastedText(pasted), ASKED, 100.0) is None
     assert talk.foot(ASKED, 101.0, 80).startswith("> ")
@@ -426,7 +426,7 @@ def test_lines_that_come_all_at_once_answer_nothing() -> None:
     assert "paste" in talk.foot(ASKED, 101.0, 80)
 
 
-def test_what_is_not_shown_whole_is_not_approved() -> None:
+def test_a_question_that_is_not_shown_whole_is_not_approved() -> None:
     scene = WatchState(running=True, approval="long", is_partly_shown=True, question=QUESTION)
     talk = InputLine(Paint(io.StringIO()))
     assert "show (all of it), no" in talk.foot(scene, 100.0, 80)
@@ -469,7 +469,7 @@ def test_a_paste_whose_end_was_lost_holds_nobody() -> None:
     os.close(ours)
 
 
-def test_who_only_watches_can_only_leave() -> None:
+def test_a_read_only_watcher_can_only_leave() -> None:
     talk = InputLine(Paint(io.StringIO()), read_only=True)
     assert pressed(talk, f"yhello{ENTER}", ASKED) == []
     assert pressed(talk, CTRL_C, BUSY) == pressed(talk, CTRL_D, BUSY) == [WatchCommand(WatchAction.LEAVE)]

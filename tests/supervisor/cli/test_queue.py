@@ -16,7 +16,7 @@ def words(place: Place, name: str) -> list[str]:
     return [one["preview"] for one in place.json("queue", name, "--json")]
 
 
-def test_what_waits_is_listed_with_its_id_its_way_and_its_sender(place: Place) -> None:
+def test_waiting_messages_are_listed_with_id_policy_and_sender(place: Place) -> None:
     ids = held(place, "listed", "say one", "say two")
     title, first, _ = place.said("queue", "listed").splitlines()
     assert title.split("\t") == ["ID", "WAITS", "RUNS", "BY", "MESSAGE"]
@@ -53,7 +53,7 @@ def test_one_message_or_all_are_dropped(place: Place) -> None:
     assert "a waiting message was withdrawn by greenroom queue" in place.said("logs", "dropped")
 
 
-def test_what_is_said_wrong_is_answered_with_the_right_words(place: Place) -> None:
+def test_wrong_words_are_answered_with_the_right_ones(place: Place) -> None:
     held(place, "wrong", "say one")
     assert "lists the messages" in place.run("queue", "wrong", "drop", code=2).stderr
     assert "--first, --last" in place.run("queue", "wrong", "move", "x", code=2).stderr

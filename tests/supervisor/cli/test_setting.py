@@ -114,7 +114,7 @@ def test_a_conversation_starts_with_the_writable_roots_that_run_names(place: Pla
         ("model", "'model' is not a setting; write KEY=VALUE"),
     ],
 )
-def test_what_can_not_be_is_refused_with_what_can_and_nothing_changes(
+def test_an_invalid_setting_is_refused_with_the_valid_ones_and_nothing_changes(
     place: Place, quiet: str, word: str, told: str
 ) -> None:
     before = settings(place, quiet)
@@ -142,7 +142,7 @@ def test_a_fork_takes_other_settings_and_the_source_keeps_its_own(place: Place, 
     assert settings(place, fork)["sandbox"] == {"mode": "read-only"}
 
 
-def test_what_was_set_survives_a_daemon_that_is_killed(place: Place, quiet: str) -> None:
+def test_a_setting_survives_a_killed_daemon(place: Place, quiet: str) -> None:
     place.run("set", quiet, "model=kept", "effort=high")
     place.kill()
     place.run("up")

@@ -99,7 +99,7 @@ def test_attach_begins_with_state_seq_who_is_there_and_how_to_leave(place: Place
         assert terminal.end() == 0
 
 
-def test_what_is_typed_is_said_and_everybody_attached_sees_it(place: Place) -> None:
+def test_a_typed_message_is_sent_and_shown_to_all_attached_clients(place: Place) -> None:
     conversation = place.new("say hello")
     place.at_rest(conversation)
     one, two = place.terminal("attach", conversation), place.terminal("attach", conversation, "--ro")
@@ -125,7 +125,7 @@ def test_a_message_typed_during_a_turn_joins_it(place: Place) -> None:
     assert terminal.end() == 0
 
 
-def test_what_policy_refuses_without_asking_is_shown_with_its_reason(place: Place) -> None:
+def test_a_refusal_by_policy_is_shown_with_its_reason(place: Place) -> None:
     done = place.run("run", "write refused.txt: milk; then say end", "--sandbox", "read-only", "--approval", "never")
     assert "patch rejected: " in done.stderr
     assert not (place.work / "refused.txt").exists()

@@ -83,7 +83,7 @@ def test_uncommitted_changes_are_said_to_stay_behind(place: Place, shop: Path) -
     assert "1 uncommitted change stays behind" in told
 
 
-def test_what_was_committed_is_merged_and_then_removed_with_its_branch(place: Place, shop: Path) -> None:
+def test_a_committed_worktree_is_merged_and_then_removed_with_its_branch(place: Place, shop: Path) -> None:
     tree = begun(place, shop, "--worktree", "fix")
     (tree / "src" / "a.txt").write_text("two\n")
     commit(tree, "second")
@@ -138,7 +138,7 @@ def test_a_conversation_names_its_worktree_and_one_at_work_keeps_it(place: Place
     assert place.said("worktree", "remove", "busy") == "fix: removed, with its branch"
 
 
-def test_what_cannot_be_begun_leaves_no_worktree(place: Place, shop: Path) -> None:
+def test_a_refused_conversation_leaves_no_worktree(place: Place, shop: Path) -> None:
     place.run("run", "-C", str(shop), "--worktree", "fix", "-c", "model_provider=nobody", "say hello", code=2)
     assert place.json("worktree", "--json") == []
     assert git(shop, "branch", "--list", "fix") == ""
@@ -156,7 +156,7 @@ def test_wrong_words_are_told(place: Place, shop: Path, words: tuple[str, ...], 
     assert told in place.run("run", *words, "say hello", cwd=shop, code=2).stderr
 
 
-def test_what_is_not_there_is_told(place: Place, shop: Path) -> None:
+def test_an_unknown_worktree_is_named_in_the_error(place: Place, shop: Path) -> None:
     begun(place, shop, "--worktree", "fix")
     assert "did you mean fix?" in place.run("worktree", "remove", "fixx", code=5).stderr
     assert "no worktree is named" in place.run("worktree", "merge", code=2).stderr

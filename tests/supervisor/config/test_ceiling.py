@@ -121,7 +121,7 @@ def test_the_key_raises_and_lowers_the_ceiling(place: Place) -> None:
 
 
 @pytest.mark.parametrize("person", [DANGER, ask.Person(config={"sandbox_mode": "danger-full-access"})])
-def test_what_the_person_gave_to_the_bridge_is_no_client_s_wish(place: Place, person: ask.Person) -> None:
+def test_settings_given_to_the_bridge_by_the_person_are_no_wish_of_a_client(place: Place, person: ask.Person) -> None:
     assert made(place.make(person)).sandbox == DangerFullAccess()
     made(place.make(person, sandbox="danger-full-access", approval_policy="never"))
     assert made(place.make(person, sandbox="read-only")).sandbox == ReadOnly()
@@ -135,7 +135,7 @@ def test_a_config_that_is_wider_but_asks_about_everything_keeps_asking(place: Pl
     made(place.make(approval_policy="never", sandbox="workspace-write"))
 
 
-def test_what_workspace_write_opens_is_the_config_s_to_say(place: Place) -> None:
+def test_only_the_config_says_what_workspace_write_opens(place: Place) -> None:
     for key, value in {"network_access": True, "writable_roots": ["/etc"]}.items():
         wish: dict[str, Any] = {"sandbox_workspace_write": {key: value}}
         refused(place.make(sandbox="workspace-write", config=wish), f"sandbox_workspace_write.{key}")
@@ -186,7 +186,7 @@ def test_a_client_that_was_started_above_the_home_opens_it_only_where_a_person_h
         {"greenroom": {"sandbox": {"unix_sockets": ["/run/docker.sock"]}}},
     ],
 )
-def test_what_says_where_keys_go_and_what_runs_is_a_person_s_to_set(place: Place, config: dict[str, Any]) -> None:
+def test_only_a_person_sets_keys_destinations_and_programs(place: Place, config: dict[str, Any]) -> None:
     refused(place.make(config=config), next(iter(config)).partition(".")[0], "config file")
     assert isinstance(place.make(ask.Person(config=config)), SettingsMade | ConfigError)
 
@@ -355,7 +355,7 @@ def test_a_client_may_make_a_budget_smaller_and_never_larger(place: Place, scope
 
 
 @pytest.mark.parametrize("key", ["budget.repetitions", "budget.day.requests", "prices.x.input"])
-def test_what_else_is_about_money_is_not_a_client_s_to_set(place: Place, key: str) -> None:
+def test_a_client_cannot_set_other_keys_about_money(place: Place, key: str) -> None:
     assert isinstance(place.make(config={f"greenroom.{key}": 1}), NotAllowed | ConfigError)
 
 

@@ -42,7 +42,7 @@ def test_each_step_of_the_policy_takes_its_part(policy: dict[str, Any], kept: se
     assert names(**policy) == kept
 
 
-def test_what_is_set_goes_before_what_was_inherited() -> None:
+def test_a_set_variable_goes_before_an_inherited_one() -> None:
     environment = command_environment(CLIENT, ShellEnvironmentPolicy(set={"PATH": "/mine", "EXTRA_TOKEN": "t"}))
     assert (environment["PATH"], environment["EXTRA_TOKEN"]) == ("/mine", "t")
     assert CLIENT["PATH"] == "/bin"

@@ -195,7 +195,7 @@ def test_a_profile_and_a_provider_that_our_file_lacks_are_shown_where_they_are_n
     ],
 )
 @pytest.mark.parametrize("shared", [False, True])
-def test_what_is_not_toml_is_an_error_with_its_line_in_any_file(
+def test_invalid_toml_in_any_file_is_an_error_with_its_line(
     write: Write, text: str, where: str, what: str, shared: bool
 ) -> None:
     path = write(text)

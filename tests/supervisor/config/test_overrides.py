@@ -58,7 +58,7 @@ def test_json_is_taken_over_as_the_reference_says() -> None:
 
 
 @pytest.mark.parametrize("value", [10**400, b"", object(), [{1, 2}]])
-def test_what_toml_can_not_hold_is_refused(value: object) -> None:
+def test_a_value_that_toml_cannot_hold_is_refused(value: object) -> None:
     with pytest.raises(ConfigError):
         overrides_from_json({"a": value})
 

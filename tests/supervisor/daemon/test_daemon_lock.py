@@ -113,7 +113,7 @@ def test_a_killed_daemon_does_not_answer_though_a_child_of_it_still_holds_everyt
         assert looks[0] is False
 
 
-def test_who_comes_while_a_daemon_stops_gets_the_lock_when_it_has(lock_file: str) -> None:
+def test_a_daemon_that_starts_while_another_stops_gets_the_lock_afterwards(lock_file: str) -> None:
     lock = DaemonLock(lock_file)
     threading.Timer(0.1, lock.release).start()
     taken = take_lock(lock_file, 5)

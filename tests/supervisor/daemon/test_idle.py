@@ -123,7 +123,7 @@ def test_a_daemon_starts_without_what_only_a_conversation_or_a_schema_needs(tmp_
     assert not OF_OTHERS & {*said}
 
 
-def test_what_is_loaded_late_works_when_it_is_used() -> None:
+def test_late_modules_work_when_they_are_used() -> None:
     code = TALKING_TLS.format(cert=str(TLS / "cert.pem"), key=str(TLS / "key.pem"))
     said = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True, timeout=60)
     assert said == "TLSv1.3 b''\n"

@@ -137,7 +137,7 @@ def test_a_start_that_cannot_succeed_says_why_within_a_second(home: Home, wrong:
 SLEEPS: dict[Callable[[Home], str], float] = {strange_lock: STRANGE_S}
 
 
-def test_what_is_large_is_loaded_when_everything_cheap_was_found_well(home: Home) -> None:
+def test_large_modules_are_loaded_after_the_cheap_checks_have_passed(home: Home) -> None:
     broken_config(home)
     code = (
         "import sys; from supervisor.daemon import daemon_start\n"
@@ -207,7 +207,7 @@ def test_two_at_the_same_time_find_one_daemon(home: Home) -> None:
         wait_until(lambda: not Path(f"/proc/{pid}").exists(), "the daemon did not go")
 
 
-def test_what_was_loaded_is_no_rubbish_and_rubbish_is_collected_again_once_it_is_ready(home: Home) -> None:
+def test_after_the_start_loaded_modules_are_frozen_and_the_collector_runs(home: Home) -> None:
     code = (
         "import gc; from supervisor.daemon import daemon_start, server\n"
         "def serve(*given, **_):\n"

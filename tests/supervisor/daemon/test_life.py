@@ -191,7 +191,7 @@ def test_an_orderly_stop_leaves_nothing_behind(home: Home, how: str) -> None:
         assert home.log[-1]["event"] == "daemon.stopped"
 
 
-def test_who_says_hello_to_a_daemon_that_stops_is_not_let_in_and_keeps_it_no_longer(home: Home) -> None:
+def test_a_client_of_a_stopping_daemon_is_not_let_in_and_does_not_delay_it(home: Home) -> None:
     with home.daemon() as daemon, home.client() as slow, socket.socket(socket.AF_UNIX) as late:
         late.settimeout(PATIENCE_S)
         late.connect(home.socket)

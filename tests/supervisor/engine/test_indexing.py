@@ -138,7 +138,7 @@ def test_an_error_is_said_and_it_is_tried_again(error: Exception) -> None:
     run(test)
 
 
-def test_what_is_not_wanted_is_removed_once_and_read_anew_when_it_is_wanted_again() -> None:
+def test_an_unwanted_index_is_removed_once_and_read_anew_when_wanted_again() -> None:
     async def test() -> None:
         index = FakeIndex()
         wanted = False

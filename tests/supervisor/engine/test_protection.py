@@ -35,7 +35,7 @@ def test_every_file_that_configuration_could_be_read_from_is_protected(tmp_path:
     assert tmp_path / "home/state" in found.hidden  # whoever may read the journal can lock it
 
 
-def test_what_a_program_believes_that_is_started_with_a_home_alone_is_protected(tmp_path: Path) -> None:
+def test_files_believed_by_a_program_started_with_a_home_alone_are_protected(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path), **{f"XDG_{name}_HOME": str(tmp_path / name) for name in ("CONFIG", "STATE")}}
     found = protection(load(environ=environ), locate(environ), environ)
     assert tmp_path / ".config/greenroom/config.toml" in found.files

@@ -67,7 +67,7 @@ def test_a_limit_is_kept_and_the_cursor_goes_on_from_there() -> None:
     assert seqs(recent, 2, 9) == ([3, 4, 5], 5, False)
 
 
-def test_who_is_too_slow_is_told_and_gets_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_that_is_too_slow_is_told_and_gets_the_kept_events(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recent_events, "KEPT_RECORDS", 3)
     recent = RecentEvents()
     recent.publish([append(*range(1, 6))])
@@ -75,7 +75,7 @@ def test_who_is_too_slow_is_told_and_gets_what_is_kept(monkeypatch: pytest.Monke
     assert seqs(recent, 5) == ([], 5, False)
 
 
-def test_what_is_kept_is_bounded_in_bytes_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kept_events_are_bounded_in_bytes_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recent_events, "KEPT_BYTES", 30)
     recent = RecentEvents()
     recent.publish([append(*range(1, 6))])
@@ -88,7 +88,7 @@ def test_a_cursor_of_another_life_is_lagging() -> None:
     assert seqs(recent, 99) == ([1], 1, True)
 
 
-def test_who_waits_is_woken_by_another_thread() -> None:
+def test_a_waiting_reader_is_woken_by_another_thread() -> None:
     recent = RecentEvents()
 
     async def wait() -> Any:
@@ -162,7 +162,7 @@ def test_a_history_that_is_refused_is_not_published(publishing: PublishingJourna
     assert seqs(recent, 0)[0] == []
 
 
-def test_who_remembers_a_conversation_is_told_that_the_journal_has_forgotten_it_and_not_before(
+def test_a_deletion_is_published_when_the_journal_has_forgotten_the_conversation(
     publishing: PublishingJournal,
 ) -> None:
     journal, _, forgotten = publishing

@@ -106,7 +106,7 @@ def test_a_pass_takes_what_the_config_says_in_steps_and_comes_again(
     assert len(kept.records) == 5
 
 
-def test_what_a_delete_that_was_cut_off_has_left_goes_although_everything_is_kept(
+def test_leftovers_of_a_cut_off_deletion_are_removed_although_everything_is_kept(
     journal: SqliteJournal, journalist: Ref[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def cut_off(_db: sqlite3.Connection, _key: int) -> bool:

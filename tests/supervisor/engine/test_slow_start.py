@@ -90,7 +90,7 @@ def test_a_daemon_that_finds_the_lock_taken_waits_as_long_as_the_holder_says_wha
     assert clock.now > 2 * START_S
 
 
-def test_what_a_holder_does_is_in_its_lock_until_it_serves(tmp_path: Path) -> None:
+def test_the_activity_of_a_starting_daemon_is_in_its_lock_until_it_serves(tmp_path: Path) -> None:
     file = str(tmp_path / "daemon.lock")
     holder = DaemonLock(file)
     holder.tell_busy("the journal is checked (3 s)")

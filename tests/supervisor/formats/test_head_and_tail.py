@@ -41,7 +41,7 @@ def test_other_line_ends_count_as_lines_too(newline: str) -> None:
 
 
 @given(st.text(max_size=300), st.integers(4, 60), st.integers(2, 12))
-def test_what_is_told_begins_and_ends_as_the_output_and_is_bounded(text: str, size: int, lines: int) -> None:
+def test_head_and_tail_begin_and_end_as_the_output_and_are_bounded(text: str, size: int, lines: int) -> None:
     text = text.encode("utf-8", "ignore").decode()
     told = head_and_tail(text, size, lines)
     if told != text:

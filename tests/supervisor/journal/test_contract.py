@@ -37,7 +37,7 @@ def journal(request: pytest.FixtureRequest, path: Path) -> Iterator[Journal]:
     made.close()
 
 
-def test_what_was_appended_is_read_back_as_it_was(journal: Journal) -> None:
+def test_appended_records_are_read_back_unchanged(journal: Journal) -> None:
     stored(journal, [begin(A, 3, "wörds \x00 \u2028 and 🦀")])
     page = journal.read(A, 0, 10)
     assert page is not None
@@ -79,7 +79,7 @@ def test_appends_of_one_conversation_in_one_group_follow_each_other(journal: Jou
     assert contents(journal)[A][1] == records(1, 4)
 
 
-def test_what_follows_a_refused_append_in_its_group_is_refused_too(journal: Journal) -> None:
+def test_appends_after_a_refused_one_of_the_same_conversation_are_refused_too(journal: Journal) -> None:
     stored(journal, [begin(A)])
     assert kinds(journal.commit([follow(A, 3, 3), follow(A, 4, 4)])) == [CONFLICT, CONFLICT]
 
@@ -351,7 +351,7 @@ def test_a_prefix_finds_the_ids_that_begin_with_it(journal: Journal) -> None:
     assert len(journal.starting_with("", 10)) == 6
 
 
-def test_what_is_not_at_rest_is_unsettled(listed: Journal) -> None:
+def test_a_conversation_that_is_not_at_rest_is_unsettled(listed: Journal) -> None:
     assert numbers(listed.unsettled_heads()) == [7, 2]
 
 

@@ -31,7 +31,7 @@ def lines_of(texts: Iterable[str]) -> list[str]:
     return lines
 
 
-def test_what_was_exported_is_imported_as_it_was(opened: Open, other: SqliteJournal) -> None:
+def test_an_exported_conversation_is_imported_unchanged(opened: Open, other: SqliteJournal) -> None:
     journal = opened()
     stored(journal, [begin(A, 2 * PAGE + 1, 'ü\u2028 🦀 \\ "\n', checkpoint_seq=5), begin(B)])
     lines = lines_of(export(journal, A))
@@ -92,7 +92,7 @@ def test_an_unknown_conversation_is_not_exported(opened: Open) -> None:
         list(export(opened(), A))
 
 
-def test_what_is_appended_during_an_export_is_not_in_it(opened: Open) -> None:
+def test_an_event_appended_during_an_export_is_not_in_it(opened: Open) -> None:
     journal = opened()
     stored(journal, [begin(A, PAGE + 5)])
     lines = export(journal, A)

@@ -76,7 +76,7 @@ def test_a_deleted_conversation_leaves_its_amounts_and_not_its_name(opened: Open
     assert sums(opened, "model") == {"m": 13, "n": 2}
 
 
-def test_what_is_refused_is_not_in_the_ledger(opened: Open) -> None:
+def test_a_refused_entry_is_not_in_the_ledger(opened: Open) -> None:
     filled(opened)
     assert opened().commit([spending(follow(TWO, 7, 7), 100)]) != [None]
     assert opened().total_spent().tokens == 15

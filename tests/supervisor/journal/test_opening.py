@@ -52,7 +52,7 @@ def digests(folder: Path) -> dict[str, str]:
     }
 
 
-def test_what_was_committed_is_there_after_reopening(opened: Open) -> None:
+def test_committed_records_are_there_after_reopening(opened: Open) -> None:
     stored(opened(), [begin(A, 3), begin(B, 1, checkpoint_seq=1)])
     stored(opened(), [follow(A, 4, 4)])
     again = opened()
@@ -74,7 +74,7 @@ def test_the_lock_is_free_again_after_closing_and_after_a_failed_opening(opened:
     stored(opened(), [begin(A)])
 
 
-def test_what_it_takes_on_the_disk_counts_what_is_only_in_the_log_yet(opened: Open, path: Path) -> None:
+def test_the_size_on_disk_includes_the_write_ahead_log(opened: Open, path: Path) -> None:
     journal = opened()
     before = size_on_disk(path)
     stored(journal, [begin(A, 100)])

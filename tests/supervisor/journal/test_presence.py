@@ -138,7 +138,7 @@ def test_a_journal_that_is_deleted_after_it_was_moved_is_copied_too(journal: Sql
 
 
 @pytest.mark.parametrize("loss", [delete_the_log, replace_the_log])
-def test_what_was_in_a_lost_log_is_in_the_journal_afterwards(
+def test_events_of_a_lost_log_are_in_the_journal_afterwards(
     journal: SqliteJournal, opened: Open, path: Path, loss: Loss
 ) -> None:
     loss(path)

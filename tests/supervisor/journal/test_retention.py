@@ -172,7 +172,7 @@ def test_a_pass_over_what_sleeps_costs_nothing(opened: Open, policy: Retention, 
     assert first_seq(journal, ids[7]) == (6 if policy.max_events else 2 if kept == "the head alone" else 1)
 
 
-def test_what_sleeps_is_compared_with_a_limit_that_is_new_and_once(
+def test_sleeping_conversations_are_compared_with_a_new_limit_once(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("supervisor.journal.retention.STEP_ROWS", 10)
@@ -192,7 +192,7 @@ def test_what_sleeps_is_compared_with_a_limit_that_is_new_and_once(
     assert set(first_seqs(journal).values()) == {16}
 
 
-def test_what_was_looked_at_without_a_limit_is_compared_when_the_same_limit_comes_back(opened: Open) -> None:
+def test_conversations_checked_without_a_limit_are_compared_when_the_old_limit_returns(opened: Open) -> None:
     journal = opened()
     stored(journal, [begin(A, 4, checkpoint_seq=4)])
     prune(journal, Retention(max_events=4))
@@ -236,7 +236,7 @@ def test_times_before_the_epoch_do_not_hold_up_a_pass(opened: Open) -> None:
     assert first_seqs(journal) == {A: 3}
 
 
-def test_what_was_emptied_is_looked_at_when_what_came_after_is_too_old(opened: Open) -> None:
+def test_an_emptied_conversation_is_checked_when_its_later_events_are_too_old(opened: Open) -> None:
     journal = opened()
     stored(journal, [begin(A, 2, checkpoint_seq=2)])
     prune(journal, Retention(max_age_s=100), now=2000.0)

@@ -71,7 +71,7 @@ def test_a_record_is_one_line_of_json_with_level_time_and_name(tmp_path: Path) -
     }
 
 
-def test_what_is_below_the_level_is_not_written(tmp_path: Path) -> None:
+def test_lines_below_the_level_are_not_written(tmp_path: Path) -> None:
     written = Written(tmp_path, level="warning")
     log.info("quiet")
     log.warning("loud")
@@ -119,7 +119,7 @@ CONTENT = {
 
 
 @pytest.mark.parametrize("level", ["info", "warning", "error"])
-def test_what_people_and_models_say_is_not_written_from_info_on(tmp_path: Path, level: str) -> None:
+def test_words_of_people_and_models_are_not_written_from_info_on(tmp_path: Path, level: str) -> None:
     written = Written(tmp_path, level="debug")
     getattr(log, level)("input.accepted", **CONTENT)
     assert "the words" not in written.path.read_text()
@@ -166,7 +166,7 @@ def test_counts_of_tokens_are_no_secrets(tmp_path: Path) -> None:
     assert (written.one()["tokens"], written.one()["input_tokens"]) == (1200, 7)
 
 
-def test_what_is_endless_is_cut(tmp_path: Path) -> None:
+def test_an_endless_value_is_cut(tmp_path: Path) -> None:
     written = Written(tmp_path)
     loop: dict[str, object] = {}
     loop["loop"] = loop

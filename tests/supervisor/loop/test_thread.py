@@ -81,7 +81,7 @@ runpy.run_module("supervisor", run_name="__main__")
     assert (ran.returncode, ran.stdout) == (3, "stopped in order\n")
 
 
-def test_what_the_loop_does_not_answer_in_time_is_given_up(loop: LoopThread) -> None:
+def test_a_call_that_the_loop_does_not_answer_in_time_is_given_up(loop: LoopThread) -> None:
     with pytest.raises(DeadlineExceeded):
         loop.call(asyncio.sleep(BOUND_S), 0.05)
 

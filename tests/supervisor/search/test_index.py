@@ -30,7 +30,7 @@ def histories(tmp_path: Path) -> Iterator[Histories]:
 # --- what is found --------------------------------------------------------------------------------------------------
 
 
-def test_what_people_models_and_commands_said_is_found_newest_first(histories: Histories) -> None:
+def test_words_of_people_models_and_commands_are_found_newest_first(histories: Histories) -> None:
     histories.say(A, user("where is the walrus?"), agent("The walrus is in the sea."))
     histories.say(B, command("grep", "walrus", "zoo.txt"), output("a walrus\n", "warning"), renamed("walrus"))
     histories.say(A, agent("no animal here"))
@@ -96,7 +96,7 @@ def test_of_a_long_output_beginning_and_end_are_searched(histories: Histories) -
         assert db.execute("SELECT max(length(text)) FROM passages").fetchone()[0] <= tables.PASSAGE + 3
 
 
-def test_what_we_said_ourselves_and_what_is_no_event_is_left_out(histories: Histories) -> None:
+def test_our_own_texts_and_invalid_events_are_left_out(histories: Histories) -> None:
     histories.say(A, {"type": "user_message", "message": "walrus", "kind": "environment_context"}, renamed("other"))
     histories.say(A, {"type": "conversation_renamed", "name": None}, {"type": "token_count", "message": "walrus"})
     histories.say(A, {"type": "agent_message", "message": 17}, {"type": "work_began", "subject": 17})
@@ -163,7 +163,7 @@ def test_a_deleted_conversation_leaves_no_word_in_the_file(histories: Histories)
     assert len(histories.find("stays", limit=50).hits) == 20
 
 
-def test_what_retention_prunes_leaves_no_word_in_the_file(histories: Histories) -> None:
+def test_pruned_events_leave_no_word_in_the_file(histories: Histories) -> None:
     histories.say(A, *[user(f"{SECRET} {number}") for number in range(300)], *[user("stays")] * 10)
     histories.read_all()
     while histories.journal.prune(0.0, Retention(max_events=10)):

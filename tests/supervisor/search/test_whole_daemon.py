@@ -54,7 +54,7 @@ def traces(home: Home) -> list[str]:
     return [file.name for file in files if WORD.encode() in file.read_bytes()]
 
 
-def test_what_was_said_just_now_is_found_with_its_place_and_not_when_it_is_deleted(home: Home) -> None:
+def test_a_new_message_is_found_with_its_place_until_it_is_deleted(home: Home) -> None:
     with home.daemon(), home.client() as client:
         one, other = create(client, name="first"), create(client)
         say(client, one, f"say the {WORD} is here")
@@ -189,7 +189,7 @@ def test_a_file_that_is_lost_is_made_again_by_the_next_life(home: Home, harm: Ca
         assert found(client, WORD) == before
 
 
-def test_what_an_orderly_end_leaves_has_no_log_beside_it(home: Home) -> None:
+def test_an_orderly_end_leaves_no_write_ahead_log(home: Home) -> None:
     with home.daemon() as daemon, home.client() as client:
         say(client, create(client), f"say {WORD}")
         assert found(client, WORD)

@@ -52,13 +52,13 @@ def test_its_sandbox_holds(tmp_path: Path) -> None:
     assert not (tmp_path / "there").exists()
 
 
-def test_what_would_need_an_approval_is_refused_and_does_not_run(tmp_path: Path) -> None:
+def test_a_command_that_needs_an_approval_is_refused_and_does_not_run(tmp_path: Path) -> None:
     with pytest.raises(NotAllowed, match="would need an approval"):
         run(tmp_path, "touch", "there", policy=UNTRUSTED)
     assert not (tmp_path / "there").exists()
 
 
-def test_what_only_reads_needs_no_approval(tmp_path: Path) -> None:
+def test_a_command_that_only_reads_needs_no_approval(tmp_path: Path) -> None:
     assert run(tmp_path, "echo", "hi", policy=UNTRUSTED).stdout == "hi\n"
 
 
@@ -77,7 +77,7 @@ def test_a_timeout_is_an_error_and_leaves_nothing_running(tmp_path: Path) -> Non
     assert not alive(token)
 
 
-def test_what_it_left_in_the_background_is_ended_with_the_answer(tmp_path: Path) -> None:
+def test_background_processes_of_a_command_are_ended_with_the_answer(tmp_path: Path) -> None:
     token = new_token()
     argv = ("sh", "-c", f"sh -c 'sleep 30; : {token}' & exit 0")
 
@@ -243,7 +243,7 @@ def trapped(place: Path, trap: str) -> tuple[tuple[str, ...], Path]:
 @pytest.mark.parametrize("trap", ["fsmonitor", "external", "textconv", "filter", "pager", "ssh", "bare"])
 @pytest.mark.parametrize("policy", list(ApprovalPolicy))
 @pytest.mark.parametrize("own", [DangerFullAccess(), ReadOnly(), WorkspaceWrite()], ids=lambda own: own.mode)
-def test_what_a_repository_names_changes_nothing_unless_everything_may_run(
+def test_programs_named_by_a_repository_change_nothing_unless_everything_may_run(
     tmp_path: Path, trap: str, policy: ApprovalPolicy, own: SandboxPolicy, available: bool
 ) -> None:
     argv, pwned = trapped(tmp_path, trap)

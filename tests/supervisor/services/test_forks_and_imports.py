@@ -133,7 +133,7 @@ def test_an_id_that_nobody_can_read_comes_in_under_another(journal: SqliteJourna
 # --- imports
 
 
-def test_what_was_exported_comes_back_as_it_was(journal: SqliteJournal) -> None:
+def test_an_exported_conversation_comes_back_unchanged(journal: SqliteJournal) -> None:
     keep(journal, BORN, *SPOKEN)
     before, lines = journal.read(ONE, 0, 100), tuple(export(journal, ONE))
     journal.delete(ONE)

@@ -170,7 +170,7 @@ def forked_settings(journal: SqliteJournal, source: ConversationId, at: int) -> 
     return restore(fork.head.conversation, fork.head, ()).facts.settings
 
 
-def test_what_the_file_asked_for_is_told_setting_by_setting(tmp_path: Path) -> None:
+def test_settings_that_an_imported_file_asked_for_are_told_one_by_one(tmp_path: Path) -> None:
     for lines in (file_with(tmp_path, PLACES["everywhere"]), pruned(file_with(tmp_path, PLACES["everywhere"]), 3)):
         assert taken_in(lines).file_settings == STRANGERS
     assert taken_in(file_with(tmp_path, PLACES["a change that was taken back"])).file_settings == MINE
@@ -220,7 +220,7 @@ def asked(approval: str, *command: str) -> ev.ApprovalRequested:
     return command_asked(*command, approval=approval).model_copy(update={"item_id": ItemId("e")})
 
 
-def test_what_was_allowed_for_the_whole_conversation_is_asked_again_also_in_a_fork(tmp_path: Path) -> None:
+def test_a_command_allowed_for_the_imported_conversation_is_asked_again_even_in_a_fork(tmp_path: Path) -> None:
     allowed = ev.ApprovalResolved(approval_id=ApprovalId("a"), decision=Decision.APPROVED_FOR_SESSION)
     question: list[Said] = [(ev.TaskStarted(), TURN), (asked("a", "rm", "-rf", "/"), TURN), (allowed, TURN)]
     said: list[Said] = [born(MINE), *question, (ev.TaskComplete(), TURN), *turn(LATER)]
@@ -255,7 +255,7 @@ def test_no_session_of_an_agent_is_taken_over_wherever_the_files_checkpoint_is(
         assert restore(arriving.head.conversation, arriving.head, ()).facts.agents == ()
 
 
-def test_what_waits_is_asked_or_runs_in_the_file_is_taken_back(tmp_path: Path) -> None:
+def test_input_questions_and_calls_that_were_open_in_the_file_are_withdrawn(tmp_path: Path) -> None:
     open_turn: list[Said] = [(ev.TaskStarted(), LATER), (asked("a", "ls"), LATER)]
     job = ev.JobStarted(job=JobId("j"), call_id=CallId("c"), command=("sleep", "9"), cwd=Path("/"), keeps=True)
     lines = file_with(tmp_path, [born(MINE), *turn(TURN), queued(MINE), (job, TURN), *open_turn])

@@ -135,7 +135,7 @@ def harness(tmp_path: Path) -> Iterator[ServicesHarness]:
         asyncio.run_coroutine_threadsafe(loop.loop.shutdown_default_executor(), loop.loop).result(10)
 
 
-def test_what_a_client_gives_is_kept_and_listed_without_a_value(harness: ServicesHarness) -> None:
+def test_servers_that_a_client_gives_are_listed_without_values(harness: ServicesHarness) -> None:
     one = ConversationId("one")
     files = ask.GivenServer("files", command=("files-mcp",), env={"KEY": "s3cret"})
     given = ServiceRequest(ask.GiveServers(one, (files,)), None, ME, Probe())

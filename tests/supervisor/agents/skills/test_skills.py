@@ -131,7 +131,7 @@ def test_an_unusable_skill_says_what_is_wrong(tmp_path: Path, text: str, wrong: 
     assert skill.wrong.startswith(wrong)
 
 
-def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_skill_that_is_no_file_is_reported_without_waiting(tmp_path: Path) -> None:
     folder = tmp_path / "config" / "skills"
     for name in ("pipe", "gone", "folder"):
         (folder / name).mkdir(parents=True)

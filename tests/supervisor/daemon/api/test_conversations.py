@@ -62,7 +62,7 @@ def test_a_directory_that_does_not_exist_is_accepted_with_a_warning(client: Cont
         ({"config": {"a": [[[]]]}}, None, ""),
     ],
 )
-def test_what_cannot_be_made_is_refused_and_leaves_nothing(
+def test_an_invalid_conversation_is_refused_and_leaves_nothing(
     client: ControlPeer, params: dict[str, Any], code: str | None, says: str
 ) -> None:
     before = len(listed(client))
@@ -386,7 +386,7 @@ def test_a_fork_inside_a_turn_or_beyond_the_end_is_refused(client: ControlPeer) 
     client.call("conversation/interrupt", conversation=one)
 
 
-def test_what_is_exported_can_be_imported_where_it_is_gone_or_under_a_new_id(client: ControlPeer) -> None:
+def test_an_export_can_be_imported_after_a_deletion_or_under_a_new_id(client: ControlPeer) -> None:
     one = client.create(name="traveller")
     client.send(one, "say before")
     lines = exported(client, one)
@@ -511,7 +511,7 @@ def test_a_busy_conversation_is_not_deleted_and_an_idle_one_ends_its_subscriptio
     assert client.create(name="doomed") != one, "its name is free"
 
 
-def test_what_was_deleted_is_gone_after_a_restart_and_what_was_not_is_there(home: Path) -> None:
+def test_after_a_restart_deleted_conversations_are_gone_and_the_others_are_there(home: Path) -> None:
     with DaemonProcess(home) as daemon:
         client = daemon.connect()
         kept, gone = client.create(name="kept"), client.create()

@@ -122,7 +122,7 @@ def test_it_is_exported_whole_by_a_daemon_that_never_holds_it(daemon: DaemonProc
     assert (tmp_path / "a").stat().st_size > sum(SIZES)
 
 
-def test_what_was_exported_is_imported_as_it_was(daemon: DaemonProcess, tmp_path: Path) -> None:
+def test_an_exported_conversation_is_imported_unchanged(daemon: DaemonProcess, tmp_path: Path) -> None:
     greenroom(daemon, "export", "carried", str(tmp_path / "a"))
     copy = greenroom(daemon, "import", str(tmp_path / "a"), "--new-id").strip()
     greenroom(daemon, "export", copy, str(tmp_path / "b"))

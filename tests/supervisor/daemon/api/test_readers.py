@@ -70,7 +70,7 @@ def test_a_detached_reader_hears_nothing_more(client: ControlPeer) -> None:
     assert client.call("conversation/get", conversation=one)["readers"] == []
 
 
-def test_what_a_client_had_open_ends_with_it(client: ControlPeer, daemon: DaemonProcess) -> None:
+def test_subscriptions_of_a_client_end_with_it(client: ControlPeer, daemon: DaemonProcess) -> None:
     one = client.create()
     leaving = daemon.connect("leaving")
     leaving.attach(one)
@@ -141,19 +141,21 @@ def join_at_every_moment(daemon: DaemonProcess, client: ControlPeer, joiners: in
             check_deltas(watching)
 
 
-def test_who_joins_while_a_turn_streams_has_no_gap_and_no_double(daemon: DaemonProcess, client: ControlPeer) -> None:
+def test_a_reader_that_joins_while_a_turn_streams_has_no_gap_and_no_double(
+    daemon: DaemonProcess, client: ControlPeer
+) -> None:
     join_at_every_moment(daemon, client, 30, 0.003)
 
 
 @pytest.mark.soak(takes_s=110)
-def test_who_joins_at_two_thousand_moments_has_no_gap_and_no_double(
+def test_readers_that_join_at_two_thousand_moments_have_no_gap_and_no_double(
     daemon: DaemonProcess, client: ControlPeer
 ) -> None:
     for _ in range(20):
         join_at_every_moment(daemon, client, 100, 0.002)
 
 
-def test_who_comes_back_with_its_cursor_again_and_again_has_every_event_once(
+def test_a_reader_that_returns_with_its_cursor_again_and_again_has_every_event_once(
     daemon: DaemonProcess, client: ControlPeer
 ) -> None:
     one = client.create()

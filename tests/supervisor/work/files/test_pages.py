@@ -69,7 +69,7 @@ def test_a_page_behind_the_end_is_refused_with_the_number_of_lines(page_of: Page
 @pytest.mark.parametrize(
     ("data", "told"), [(b"\x7fELF\0\0", "binary data, 6 bytes"), (PNG + b"\0", "look at it with view_image")]
 )
-def test_what_is_no_text_is_said_to_be_none(page_of: PageOf, data: bytes, told: str) -> None:
+def test_a_file_that_is_no_text_is_named_as_such(page_of: PageOf, data: bytes, told: str) -> None:
     with pytest.raises(NotReadable, match=told):
         page_of(data)
 

@@ -206,7 +206,7 @@ class Meddler:
 
 
 @pytest.mark.parametrize("header", [("*** Update File: f", "-1", "+I"), ("*** Delete File: f",)])
-def test_what_is_written_into_the_old_file_at_the_last_moment_is_not_lost(
+def test_a_last_moment_write_into_the_old_file_is_not_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, header: tuple[str, ...]
 ) -> None:
     (tmp_path / "f").write_text("1\n")
@@ -371,7 +371,7 @@ def test_a_new_name_is_never_taken_from_somebody_else(tmp_path: Path, monkeypatc
     assert (tmp_path / "f").read_text() == "mine"
 
 
-def test_what_cannot_be_put_back_is_named_and_its_backup_stays(
+def test_a_file_that_cannot_be_restored_is_named_and_its_backup_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a").write_text("1\n")

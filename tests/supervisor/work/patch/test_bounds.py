@@ -56,7 +56,7 @@ def test_files_without_content_count_by_their_size_all_together(tmp_path: Path) 
         planned(tmp_path, *(f"*** Delete File: f{number}" for number in range(60)))
 
 
-def test_what_is_written_counts_with_what_is_read(tmp_path: Path) -> None:
+def test_written_bytes_count_with_read_ones(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("0123456789\n")
     update = ("*** Update File: f", "-0123456789", "+9876543210")
     planned(tmp_path, *update, bounds=Bounds(patch_bytes=22))
@@ -175,7 +175,7 @@ def test_the_diff_of_a_turn_shows_what_fits_and_names_the_rest(tmp_path: Path) -
     assert len(told) < 3000
 
 
-def test_what_a_turn_remembers_of_its_files_is_bounded_and_the_rest_is_counted(tmp_path: Path) -> None:
+def test_the_files_that_a_turn_remembers_are_bounded_and_the_rest_counted(tmp_path: Path) -> None:
     changes = TurnChanges(tmp_path, Bounds(patch_bytes=25))
     for name in ("a", "b", "c"):
         (tmp_path / name).write_text("0123456789\n")

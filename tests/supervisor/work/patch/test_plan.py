@@ -89,7 +89,7 @@ def test_a_file_that_is_written_between_two_looks_is_still_found_changed(
     assert (tmp_path / "f").read_text() == "somebody's work\n"
 
 
-def test_what_does_not_exist_cannot_be_updated_or_deleted(tmp_path: Path) -> None:
+def test_a_missing_file_cannot_be_updated_or_deleted(tmp_path: Path) -> None:
     reason = "No such file or directory (os error 2)"
     updating, deleting = refusal(tmp_path, "*** Update File: a", "-x"), refusal(tmp_path, "*** Delete File: a/b")
     assert updating.startswith(f"Failed to read file to update {tmp_path}/a: {reason}\n")
@@ -146,7 +146,7 @@ def test_text_that_is_not_utf8_is_not_updated_but_may_be_deleted(tmp_path: Path)
     assert planned(tmp_path, "*** Delete File: latin").changes == {f"{tmp_path}/latin": "delete"}
 
 
-def test_what_is_no_ordinary_file_is_refused(tmp_path: Path) -> None:
+def test_a_path_that_is_no_ordinary_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "dir").mkdir()
     os.mkfifo(tmp_path / "fifo")
     assert refusal(tmp_path, "*** Update File: dir", "+x").endswith("dir: Is a directory (os error 21)")
@@ -158,7 +158,7 @@ def test_what_is_no_ordinary_file_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", ".", "..", "x/", "\0", "a\0b", "n" * 300])
-def test_what_cannot_name_a_file_is_refused(tmp_path: Path, path: str) -> None:
+def test_a_text_that_cannot_name_a_file_is_refused(tmp_path: Path, path: str) -> None:
     assert refusal(tmp_path, f"*** Add File: {path}!"[:-1] if path != "." else "*** Add File: .", "+x")
 
 

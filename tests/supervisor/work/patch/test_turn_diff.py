@@ -94,7 +94,7 @@ def test_blob_ids_are_those_of_git(tmp_path: Path) -> None:
         assert blob_id(FileState(data, 0o644)) == git(tmp_path, "hash-object", "--no-filters", "f").strip()
 
 
-def test_what_was_changed_back_is_not_shown(tmp_path: Path) -> None:
+def test_a_file_that_was_changed_back_is_not_shown(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("a\n")
     changes = TurnChanges(tmp_path)
     patched(changes, tmp_path, "*** Update File: f", "-a", "+b", "*** Add File: g", "+x")
@@ -134,7 +134,7 @@ def test_a_mode_that_changed_is_shown() -> None:
     assert "".join(git_diff_lines("f", old, new)) == "diff --git a/f b/f\nold mode 100644\nnew mode 100755\n"
 
 
-def test_what_is_no_text_is_only_said_to_differ() -> None:
+def test_a_binary_file_is_only_said_to_differ() -> None:
     diff = "".join(git_diff_lines("f", FileState(b"\xff\n", 0o644), None))
     assert diff.endswith("\nBinary files a/f and /dev/null differ\n")
 

@@ -44,7 +44,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[signal.Signals]:
     return signals
 
 
-def test_what_cannot_be_ended_is_named_after_a_while_so_that_the_turn_ends(
+def test_processes_that_cannot_be_ended_are_named_after_a_while_so_that_the_turn_ends(
     sleeper: subprocess.Popen[bytes], sent: list[signal.Signals]
 ) -> None:
     async def work() -> list[Process]:
@@ -71,7 +71,7 @@ def test_term_comes_once_and_a_hurry_brings_kill_at_once(
     assert signal.SIGKILL in sent
 
 
-def test_who_has_been_asked_is_not_asked_again_when_another_one_ends(
+def test_a_process_that_was_asked_to_end_is_not_asked_again_when_another_ends(
     sleeper: subprocess.Popen[bytes], sent: list[signal.Signals], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(exits, "WATCHED", 1)  # so that the end of the first alone leads to the next look

@@ -48,7 +48,7 @@ def kill_a_daemon(ledger: Path, token: str, *more: str) -> None:
         daemon.kill()
 
 
-def test_what_a_killed_daemon_ran_is_ended_though_no_other_starts(tmp_path: Path) -> None:
+def test_commands_of_a_killed_daemon_end_though_no_other_daemon_starts(tmp_path: Path) -> None:
     token = new_token()
     kill_a_daemon(tmp_path / "ledger", token, "guarded")
     until(lambda: not alive(token), "its commands run on", GUARD_S)
@@ -139,7 +139,7 @@ def test_a_life_that_ends_in_order_leaves_no_claim(tmp_path: Path) -> None:
     assert ProcessLedger(tmp_path).claims() == []
 
 
-def test_what_is_no_claim_is_left_in_the_ledger(tmp_path: Path) -> None:
+def test_a_file_that_is_no_claim_stays_in_the_ledger(tmp_path: Path) -> None:
     (tmp_path / "README").touch()
     sweep(tmp_path)
     assert (tmp_path / "README").exists()

@@ -14,7 +14,7 @@ def captured(*pieces: bytes, keep: int) -> Capture:
     return capture
 
 
-def test_what_fits_is_kept_as_it_was() -> None:
+def test_output_that_fits_is_kept_unchanged() -> None:
     assert captured(b"abc", b"def", keep=6).text() == "abcdef"
 
 

@@ -65,6 +65,6 @@ def tree_of(table: Dying) -> Tree:
 
 
 @pytest.mark.parametrize("heir", [US, ROOT])
-def test_what_a_dying_process_passes_on_beside_one_that_lives_is_found(heir: int) -> None:
+def test_children_passed_on_by_a_dying_process_beside_a_live_one_are_found(heir: int) -> None:
     found = tree_of(Dying(heir)).find_all(Scope(TURN))
     assert sorted(process.pid for process in found) == [ROOT, SLEEP]

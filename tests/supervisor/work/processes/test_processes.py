@@ -73,7 +73,7 @@ def test_death_by_a_signal_is_told_as_a_shell_would(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("argv", [("no-such-program",), ("/etc/hostname",), ("",), ("nul\0byte",)])
-def test_what_cannot_be_started_is_a_result_and_not_an_exception(tmp_path: Path, argv: tuple[str, ...]) -> None:
+def test_a_program_that_cannot_start_is_a_result_and_no_exception(tmp_path: Path, argv: tuple[str, ...]) -> None:
     result, _ = ran(tmp_path, *argv)
     assert isinstance(result, NotStarted)
     assert str(result).startswith("execution error: ")
@@ -197,7 +197,7 @@ def test_a_timeout_ends_the_tree_and_keeps_what_was_written(tmp_path: Path) -> N
     assert time.monotonic() - began < 1 + GRACE_S + 2
 
 
-def test_what_was_written_before_an_interrupt_is_still_there(tmp_path: Path) -> None:
+def test_output_before_an_interrupt_is_kept(tmp_path: Path) -> None:
     async def work() -> str:
         watched = Watched()
         async with processes_at(tmp_path) as processes:

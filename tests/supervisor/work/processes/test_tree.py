@@ -131,7 +131,7 @@ def test_each_is_struck_at_sight_with_its_children_known_and_the_newest_first() 
     assert "look 0" not in story[: strikes[0]]
 
 
-def test_what_descends_from_a_marked_orphan_belongs_with_it_whatever_it_says_itself() -> None:
+def test_a_descendant_of_a_marked_orphan_belongs_with_it_whatever_its_own_mark() -> None:
     table = WrittenTable()
     table.put(PARENT, ppid=os.getpid())
     table.put(ORPHAN, ppid=PARENT)
@@ -223,7 +223,7 @@ def test_a_number_that_is_no_commands_says_nothing() -> None:
     assert found(table, Scope(MINE)) == [ORPHAN]
 
 
-def test_what_is_known_of_a_turn_is_forgotten_with_it() -> None:
+def test_the_processes_of_a_turn_are_forgotten_with_it() -> None:
     tree = Tree(WrittenTable(), "us")
     for turn in BOTH:
         tree.open(turn)

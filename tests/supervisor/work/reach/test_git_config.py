@@ -87,11 +87,11 @@ def test_many_configurations_are_read_as_git_reads_them(tmp_path_factory: pytest
         *(GitSetting("branch", "m", "mergeoptions", "-s x"), GitSetting("init", "", "templatedir", "x")),
     ],
 )
-def test_what_can_start_a_program_is_not_harmless(setting: GitSetting) -> None:
+def test_settings_that_can_start_a_program_are_not_harmless(setting: GitSetting) -> None:
     assert not setting.is_harmless
 
 
-def test_what_git_itself_writes_into_a_clone_is_harmless(tmp_path: Path) -> None:
+def test_settings_that_git_writes_into_a_clone_are_harmless(tmp_path: Path) -> None:
     for words in (("init", "-q", "a"), ("-C", "a", "config", "user.name", "x"), ("clone", "-q", "a", "b")):
         subprocess.run(("git", *words), cwd=tmp_path, env=ENV, check=True, capture_output=True)
     for name in "ab":
@@ -121,7 +121,7 @@ def test_paths_are_found_in_the_lines_that_git_gives_to_a_shell(line: str, path:
 @pytest.mark.parametrize(
     "spelling", ["'core.fsmonitor=a b'", "'core.fsmonitor'='a b'", "'x.y' 'core.fsmonitor'='a b'"]
 )
-def test_what_variables_set_is_read(spelling: str) -> None:
+def test_settings_in_variables_are_read(spelling: str) -> None:
     assert GitSetting("core", "", "fsmonitor", "a b") in set(
         settings_from_variables({"GIT_CONFIG_PARAMETERS": spelling})
     )

@@ -36,7 +36,7 @@ def test_a_path_like_them_is_taken(path: bytes) -> None:
     check(index(entry(path)), 20)
 
 
-def test_what_git_would_read_otherwise_is_refused() -> None:
+def test_an_index_that_git_would_read_differently_is_refused() -> None:
     hidden = entry(b".git/hooks/x", version=4)
     block = struct.pack(">4sIIII", b"IEOT", 12, 1, 300, 1)
     crafted = {

@@ -11,7 +11,9 @@ LED = [(system, file) for system, files in CONTROL_FILES.items() for file in fil
 
 @pytest.mark.parametrize("below", [".", "a/b/c/d"])
 @pytest.mark.parametrize(("system", "file"), LED)
-def test_what_leads_it_is_closed_and_all_else_is_open(place: Place, system: str, file: str, below: str) -> None:
+def test_files_that_lead_version_control_are_closed_and_all_others_open(
+    place: Place, system: str, file: str, below: str
+) -> None:
     top = place.workspace / below
     (top / system / "store").mkdir(parents=True)
     write = f"mkdir -p $(dirname {system}/{file}); echo x > {system}/{file}"

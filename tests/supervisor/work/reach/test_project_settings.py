@@ -51,7 +51,7 @@ with Sandbox(ledgers=Path(sys.argv[2])).confine(policy, Path(sys.argv[1]), sys.a
 
 @on_linux
 @pytest.mark.parametrize("before", BEFORE)
-def test_what_a_killed_daemon_could_not_look_at_is_set_aside_when_the_next_begins(
+def test_settings_that_a_killed_daemon_left_unchecked_are_set_aside_when_the_next_begins(
     place: Place, tmp_path: Path, before: str
 ) -> None:
     paths = list(placed(shift=1))
@@ -105,7 +105,7 @@ def test_folders_in_folders_do_not_make_the_search_endless(place: Place) -> None
 
 
 @on_linux
-def test_what_others_have_packed_can_be_replaced_and_a_new_folder_is_as_trustworthy_as_what_is_in_it(
+def test_packed_folders_of_others_can_be_replaced_and_a_new_folder_is_judged_by_its_content(
     place: Place,
 ) -> None:
     package = place.workspace / "node_modules/one"
@@ -119,7 +119,7 @@ def test_what_others_have_packed_can_be_replaced_and_a_new_folder_is_as_trustwor
 
 
 @on_linux
-def test_what_is_held_stands_as_empty_folders_that_git_does_not_list(place: Place) -> None:
+def test_held_settings_stand_as_empty_folders_that_git_does_not_list(place: Place) -> None:
     git(place.workspace, "init")
     with place.sandbox.confine(CLOSED, place.workspace, ("true",), {}):
         assert {path.name for path in place.workspace.iterdir()} == {".git", *HELD_FOLDERS}

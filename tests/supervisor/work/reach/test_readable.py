@@ -56,7 +56,7 @@ def test_a_link_is_followed_to_a_file(reach: Reach) -> None:
 @pytest.mark.parametrize(
     "name", ["../own/journal", "../own", "link", "door/journal", "sub/../../own/journal", "~/own/journal", "../OWN"]
 )
-def test_what_belongs_to_greenroom_is_refused_by_every_way(reach: Reach, name: str) -> None:
+def test_a_file_of_greenroom_is_refused_by_every_path(reach: Reach, name: str) -> None:
     (reach.cwd / "link").symlink_to("../own/journal")
     (reach.cwd / "door").symlink_to("../own")
     if name == "../OWN":
@@ -100,7 +100,7 @@ def test_a_way_through_proc_leads_to_the_real_place(reach: Reach) -> None:
     ],
     ids=["directory", "pipe", "socket", "loop", "broken link", "nothing"],
 )
-def test_what_is_no_file_is_refused_at_once_and_says_what_it_is(
+def test_a_path_that_is_no_file_is_refused_at_once_by_its_kind(
     reach: Reach, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], object], told: str
 ) -> None:
     monkeypatch.chdir(reach.cwd)  # the name of a socket must be short

@@ -92,7 +92,7 @@ def test_it_is_asked_for_history_alone_and_never_if_nobody_is_asked(
     assert judged == verdict
 
 
-def test_who_asks_to_leave_the_sandbox_is_judged_by_that() -> None:
+def test_a_command_that_asks_to_leave_the_sandbox_is_judged_by_that() -> None:
     judged = judge_command(
         ["git", "commit"],
         ApprovalPolicy.ON_REQUEST,

@@ -25,7 +25,7 @@ def test_programs_of_the_system_are_plainly_named(
 
 
 @pytest.mark.parametrize("argv", [("make",), (), ("./ls",), ("git", "push"), ("ls-that-is-not-there",)])
-def test_what_is_not_known_to_only_read_is_not(tmp_path: Path, argv: tuple[str, ...]) -> None:
+def test_a_program_not_known_to_only_read_is_not_safe(tmp_path: Path, argv: tuple[str, ...]) -> None:
     assert not plain(argv, tmp_path)
 
 
@@ -44,7 +44,7 @@ def test_a_program_of_the_same_name_in_the_project_is_not_the_systems(tmp_path: 
     assert not plain(SCRIPT, tmp_path, path=path)
 
 
-def test_what_is_built_into_the_shell_is_looked_for_nowhere(tmp_path: Path) -> None:
+def test_builtins_of_the_shell_are_looked_for_nowhere(tmp_path: Path) -> None:
     (tmp_path / "cd").touch()
     assert plain(SCRIPT, tmp_path, path=f"{tmp_path}:{SYSTEM}")
     assert not plain(("cd", "sub"), tmp_path, path=f"{tmp_path}:{SYSTEM}")

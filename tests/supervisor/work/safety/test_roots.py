@@ -87,7 +87,7 @@ def test_a_head_is_closed_where_it_would_make_the_project_a_repository(ground: G
 
 
 @pytest.mark.parametrize("path", [".gitignore", ".github/f", "a.git/f", "config", "sub/refs/f", "objects/f"])
-def test_what_only_looks_like_a_repository_is_open(ground: Ground, path: str) -> None:
+def test_a_directory_that_only_looks_like_a_repository_is_open(ground: Ground, path: str) -> None:
     assert ground.covered(CLOSED, "", path) == [True]
 
 
@@ -114,7 +114,7 @@ def test_a_repository_whose_objects_lie_elsewhere_is_closed_too(ground: Ground) 
         assert not are_writable(roots, [ground.base / "sub/HEAD", ground.base / "sub/commondir"])
 
 
-def test_what_greenroom_believes_is_closed_whether_it_is_there_or_not(ground: Ground) -> None:
+def test_files_that_greenroom_believes_are_closed_also_when_missing(ground: Ground) -> None:
     ground.folders("state")
     ground.protection = Protection(
         closed=(ground.base / "state", ground.base / "later"),

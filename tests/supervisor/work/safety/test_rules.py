@@ -182,12 +182,12 @@ NOT_SAFE = [
 
 
 @pytest.mark.parametrize("command", [*SAFE, *GIT_SAFE])
-def test_what_only_reads_is_safe(command: str) -> None:
+def test_commands_that_only_read_are_safe(command: str) -> None:
     assert programs(command.split(" "))
 
 
 @pytest.mark.parametrize("command", NOT_SAFE)
-def test_what_may_write_or_start_something_is_not_safe(command: str) -> None:
+def test_commands_that_may_write_or_start_programs_are_not_safe(command: str) -> None:
     assert not programs(command.split(" "))
 
 

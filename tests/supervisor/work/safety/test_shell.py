@@ -182,7 +182,7 @@ def test_a_script_that_is_more_than_plain_safe_commands_is_not_safe(script: str)
 
 
 @pytest.mark.parametrize("word", ["if", "then", "time", "coproc", "in", "-n", "%1", "./x", "a/b", "x=y", "1", "'ls'"])
-def test_what_bash_would_not_look_up_as_a_program_is_no_plain_command(word: str) -> None:
+def test_a_word_that_bash_would_not_look_up_as_a_program_is_no_plain_command(word: str) -> None:
     assert plain_commands(f"{word} ls") is None
 
 

@@ -56,7 +56,7 @@ def killed(place: Place, ledgers: Path) -> str:
 
 
 @on_linux
-def test_what_a_killed_daemon_left_is_removed_when_the_next_begins(place: Place, tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_daemon_are_removed_when_the_next_begins(place: Place, tmp_path: Path) -> None:
     stood = killed(place, tmp_path / "ledgers")
     assert all(name in stood for name in NAMES)
     assert listed(place) == sorted(NAMES), "without what was left this proves nothing"
@@ -66,7 +66,7 @@ def test_what_a_killed_daemon_left_is_removed_when_the_next_begins(place: Place,
 
 
 @on_linux
-def test_what_somebody_has_put_in_stays(place: Place, tmp_path: Path) -> None:
+def test_a_leftover_that_somebody_has_filled_stays(place: Place, tmp_path: Path) -> None:
     killed(place, tmp_path / "ledgers")
     (place.workspace / ".codex/prompts").mkdir()
     (place.workspace / "config.toml").write_text("a person's")

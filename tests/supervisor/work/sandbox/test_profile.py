@@ -29,7 +29,7 @@ def test_a_path_is_a_parameter_and_never_text_of_the_profile() -> None:
     assert 'a"b' not in text
 
 
-def test_what_is_closed_comes_after_what_is_open_for_the_last_rule_wins() -> None:
+def test_closing_rules_come_after_opening_ones_for_the_last_rule_wins() -> None:
     text = profile(["READ_ONLY_0", "HIDDEN_0", "WRITABLE_0", "WRITABLE_1"], network=False)
     writable, closed, hidden = (text.index(f'"{name}_0"') for name in ("WRITABLE", "READ_ONLY", "HIDDEN"))
     assert text.index("(deny file-write*)") < writable < text.index('"WRITABLE_1"') < closed < hidden
@@ -43,7 +43,7 @@ def test_with_the_network_on_unix_sockets_stay_shut_but_for_those_named() -> Non
     assert shut < text.index('(allow network-outbound (remote unix-socket (path-literal (param "SOCKET_0"))))')
 
 
-def test_what_is_missing_is_closed_without_being_made_and_the_way_there_stays() -> None:
+def test_a_missing_path_is_closed_without_being_made_and_its_parents_stay() -> None:
     roots = Roots((Root(Path("/w"), -1),), closed=(Path("/w/.git"), Path("/w/a/us")), hidden=(Path("/run/us"),))
     with Seatbelt().confine(Order(roots, Path("/w"), ("ls",), {"A": "b"}, network=True)) as inside:
         assert "READ_ONLY_0=/w/.git" in inside.argv

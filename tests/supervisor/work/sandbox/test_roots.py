@@ -136,7 +136,7 @@ def test_device_numbers_of_another_boot_say_nothing_and_inode_numbers_do(place: 
         assert (did.exit_code == 0) is writable
 
 
-def test_what_a_conversation_names_later_is_remembered_as_it_was_first(place: Place) -> None:
+def test_a_root_is_remembered_as_it_was_when_first_named(place: Place) -> None:
     """The same goes for everything that a conversation from before there were pins names."""
     conversation, memory = ConversationId("c"), Pins()
     later = place.outside / "later"
@@ -184,7 +184,7 @@ def guarded(place: Place) -> Talk:
         "mv packages/app/.git g; touch packages/app/.git/hooks/evil; echo evil > packages/app/.git/config",
     ],
 )
-def test_what_is_closed_stays_what_and_where_it_is(place: Place, attack: str) -> None:
+def test_a_closed_path_keeps_its_content_and_its_place(place: Place, attack: str) -> None:
     talk = guarded(place)
     did = talk.sh(f"{attack}; touch ok")
     assert did.exit_code == 0
@@ -457,7 +457,7 @@ def test_a_repository_beyond_what_the_search_looks_at_is_open_as_documented(
     assert did.said == ()
 
 
-def test_what_stands_under_a_command_of_another_daemon_is_not_taken_away(place: Place) -> None:
+def test_a_placeholder_used_by_a_command_of_another_daemon_is_not_removed(place: Place) -> None:
     """The mount would be gone with its mount point."""
     with place.sandbox.confine(CLOSED, place.workspace, ["true"], {}):
         with Sandbox().confine(CLOSED, place.workspace, ["true"], {}):

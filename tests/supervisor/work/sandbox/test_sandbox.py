@@ -40,7 +40,7 @@ def test_read_only_writes_nothing_but_devices(place: Place) -> None:
 
 
 @pytest.mark.parametrize("way", ["{}/new", "../outside/new", "link/new", "link-to-file"])
-def test_what_lies_outside_is_not_written_however_it_is_called(place: Place, way: str) -> None:
+def test_a_path_outside_is_not_written_by_any_name(place: Place, way: str) -> None:
     (place.workspace / "link").symlink_to(place.outside)
     (place.workspace / "link-to-file").symlink_to(place.outside / "secret")
     did = place.run("sh", "-c", 'echo changed > "$0"', way.format(place.outside))
@@ -163,7 +163,7 @@ def test_the_place_is_held_until_the_last_command_beside_has_ended(place: Place)
         assert not (place.workspace / ".git").exists()
 
 
-def test_what_somebody_outside_makes_of_the_place_meanwhile_is_kept(place: Place) -> None:
+def test_a_file_made_from_outside_in_a_closed_place_is_kept(place: Place) -> None:
     with SANDBOX.confine(CLOSED, place.workspace, ["true"], {"PATH": os.environ["PATH"]}):
         git(place.workspace, "init")
     assert (place.workspace / ".git/config").exists()
@@ -182,9 +182,7 @@ OPEN_TMPDIR = CLOSED.model_copy(update={"exclude_tmpdir_env_var": False})
         "truncate -s 8T .git",
     ],
 )
-def test_what_a_command_leaves_in_a_temporary_directory_closes_nothing_for_the_next(
-    place: Place, planted: str
-) -> None:
+def test_leftovers_in_a_temporary_directory_close_nothing_for_the_next_command(place: Place, planted: str) -> None:
     shared = place.outside / "shared"
     shared.mkdir()
     script = f"cd $TMPDIR && {planted}".format(workspace=place.workspace)

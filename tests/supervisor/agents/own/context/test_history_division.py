@@ -126,17 +126,17 @@ def test_the_last_steps_stay_as_long_as_they_are_short_enough() -> None:
     assert divide_history(steps, [], MEASURE, "limit") == Division(7)
 
 
-def test_what_is_to_be_answered_now_stays_however_long_it_is() -> None:
+def test_the_message_to_be_answered_stays_at_any_length() -> None:
     steps = [step(400, seq=1), step(90_000, "long", answered=False, seq=2)]
     assert divide_history(steps, [], MEASURE, "limit").summed == 1
 
 
-def test_what_nobody_answered_in_an_earlier_turn_is_summed_up_like_the_rest() -> None:
+def test_an_unanswered_message_of_an_earlier_turn_is_summed_up_like_the_rest() -> None:
     steps = [step(9_000, "lost", answered=False, seq=1), step(40, "now", answered=False, seq=2)]
     assert divide_history(steps, [], MEASURE, "refused").summed == 1
 
 
-def test_who_asks_for_room_gets_what_there_is() -> None:
+def test_a_request_for_too_much_room_gets_all_there_is() -> None:
     steps = [step(10, seq=1), step(10, seq=2), step(10, seq=3)]
     assert divide_history(steps, [], MEASURE, "limit").summed == 0
     assert divide_history(steps, [], MEASURE, "asked").summed == 2

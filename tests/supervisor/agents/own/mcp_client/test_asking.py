@@ -75,7 +75,7 @@ def test_a_form_is_shown_with_what_a_yes_sends() -> None:
     assert unanswerable_fields(params) == ()
 
 
-def test_what_can_be_chosen_is_known_in_each_way_in_which_a_server_can_say_it() -> None:
+def test_choices_are_read_in_every_form_that_a_server_may_use() -> None:
     titled = [{"const": "r", "title": "Red"}, {"const": "b", "title": "Blue"}]
     properties = {
         "plain": {"type": "string", "enum": ["r", "b"]},

@@ -53,7 +53,7 @@ def test_a_server_that_is_not_used_for_a_while_is_ended_and_started_anew(tmp_pat
     within(work)
 
 
-def test_what_never_answers_is_given_up_in_time_and_not_tried_again_at_once(tmp_path: Path) -> None:
+def test_a_server_that_never_answers_is_given_up_in_time_and_not_retried_at_once(tmp_path: Path) -> None:
     async def work() -> None:
         async with host(tmp_path) as one:
             server = one.scripted("mute", startup_timeout_sec=0.2)

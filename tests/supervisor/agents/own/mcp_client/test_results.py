@@ -44,7 +44,7 @@ def test_a_picture_becomes_one_of_ours_by_what_it_is_and_not_by_what_it_is_calle
     assert told.text == "[a picture, image/png, 16 bytes]"
 
 
-def test_what_is_no_picture_is_said_in_words() -> None:
+def test_a_result_that_is_no_picture_is_told_in_words() -> None:
     told = of(image(b"<svg/>"), {"type": "image", "data": "!!"}).for_model
     assert told.pictures == ()
     assert (

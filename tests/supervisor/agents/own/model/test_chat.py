@@ -258,7 +258,7 @@ def test_usage_is_read_after_the_finish_reason_and_beside_it() -> None:
         ({"prompt_cache_hit_tokens": 4, "prompt_cache_miss_tokens": 1}, 4, None),  # DeepSeek
     ],
 )
-def test_what_a_cache_read_and_took_in_is_counted_under_each_servers_names(
+def test_cache_reads_and_writes_are_counted_under_each_servers_names(
     counts: dict[str, Any], cached: int, written: int | None
 ) -> None:
     usage = {"prompt_tokens": 5, "completion_tokens": 2, **counts}

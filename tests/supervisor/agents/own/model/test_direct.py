@@ -247,7 +247,7 @@ def test_a_connection_that_the_server_closed_or_spoke_on_meanwhile_is_not_used_a
 
 
 @pytest.mark.parametrize("late", [OK.replace(b"ok", b"no"), b""])
-def test_what_came_on_an_idle_connection_while_the_loop_was_busy_answers_no_request(late: bytes) -> None:
+def test_bytes_on_an_idle_connection_while_the_loop_was_busy_answer_no_request(late: bytes) -> None:
     ends: list[asyncio.StreamWriter] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -414,7 +414,9 @@ def test_a_reset_is_an_error() -> None:
         ("http://127.0.0.1:1/", {"X-Key": "a\r\nHost: b"}, httpx.LocalProtocolError),
     ],
 )
-def test_what_cannot_be_asked_says_why(url: str, headers: dict[str, str], error: type[Exception]) -> None:
+def test_a_request_that_cannot_be_sent_fails_with_the_reason(
+    url: str, headers: dict[str, str], error: type[Exception]
+) -> None:
     async def scene() -> None:
         async with a_place(never) as place:
             with pytest.raises(error):

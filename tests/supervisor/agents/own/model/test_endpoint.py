@@ -67,5 +67,5 @@ def test_secrets_are_blotted_out_of_a_servers_words() -> None:
     assert words == "bad key […], […] or […], error 1"
 
 
-def test_what_is_shown_of_an_address_is_its_host() -> None:
+def test_only_the_host_of_an_address_is_shown() -> None:
     assert host_of(Endpoint("https://user:secret@api.example:8443/v1?key=secret")) == "api.example:8443"

@@ -69,7 +69,7 @@ def called(name: str = "c1", arguments: str = '{"command":["ls"]}') -> CallItem:
     return CallItem(CallId(name), "shell", arguments)
 
 
-def test_what_is_said_before_the_history_is_the_system_prompt() -> None:
+def test_messages_before_the_history_become_the_system_prompt() -> None:
     made = body(text_message("developer", "Review only."), text_message("user", "hi"))
     assert made["system"] == [text("Be brief."), text("Review only.") | CACHED]
     assert made["messages"] == [{"role": "user", "content": [text("hi") | CACHED]}]

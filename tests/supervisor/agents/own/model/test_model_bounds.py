@@ -210,7 +210,7 @@ ENDLESS_HEADS = {
 
 
 @pytest.mark.parametrize(("first", "again"), ENDLESS_HEADS.values(), ids=ENDLESS_HEADS)
-def test_what_surrounds_a_body_has_an_end(first: bytes, again: bytes) -> None:
+def test_endless_bytes_around_a_body_are_an_error(first: bytes, again: bytes) -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await asked(reader)
         writer.write(first)

@@ -220,7 +220,7 @@ def test_a_body_has_the_bytes_of_one_that_is_encoded_at_once(
 
 
 @pytest.mark.parametrize("wire", WireApi)
-def test_what_was_encoded_once_is_in_a_body_as_it_is(wire: WireApi) -> None:
+def test_encoded_pieces_are_in_the_body_unchanged(wire: WireApi) -> None:
     """Not even a copy is made of a large piece."""
     large = form(wire, CLAUDE).encode(text_message("user", "x" * history_pieces.BLOCK))
     small = form(wire, CLAUDE).encode(text_message("user", "y"))

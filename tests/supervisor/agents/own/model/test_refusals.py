@@ -16,7 +16,7 @@ def refused(status: int, body: bytes = b"", **headers: str) -> ModelError:
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 529, 599])
-def test_what_may_pass_can_be_retried(status: int) -> None:
+def test_transient_refusals_can_be_retried(status: int) -> None:
     assert isinstance(refused(status), RequestFailed)
 
 

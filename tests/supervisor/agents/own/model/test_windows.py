@@ -71,7 +71,7 @@ def test_every_row_can_be_met() -> None:
         (f"maximum context length is {'9' * 400} tokens", None, None),
     ],
 )
-def test_what_a_refusal_names_is_read(words: str, window: int | None, counted: int | None) -> None:
+def test_the_window_that_a_refusal_names_is_read(words: str, window: int | None, counted: int | None) -> None:
     assert refusal_in(words) == WindowRefusal(window, counted)
 
 

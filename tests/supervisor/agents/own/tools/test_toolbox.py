@@ -53,7 +53,7 @@ def offered_to(settings: Settings) -> list[str]:
     return [spec.name for spec in TOOLBOX.specs(settings)]
 
 
-def test_what_is_offered_follows_the_settings_at_once() -> None:
+def test_the_offered_tools_follow_the_settings_at_once() -> None:
     looks, seeks = (Settings(model=name, cwd=Path("/"), sandbox=ReadOnly()) for name in ("look", "seek"))
     assert [offered_to(settings) for settings in (looks, looks, seeks, looks)] == [
         ["look"],

@@ -77,7 +77,7 @@ def asked(item: str, approval: str, *, retry: bool = False) -> ev.ApprovalReques
     )
 
 
-def test_what_was_said_is_read_in_order() -> None:
+def test_messages_are_read_in_order() -> None:
     transcript = told(ev.TaskStarted(), user("hi"), agent("yo"), ev.TaskComplete(), ev.TaskStarted(), user("on"))
     assert items_of(transcript) == [
         text_message("user", "hi"),
@@ -232,7 +232,7 @@ def take_in_order(
 
 
 @given(st.lists(EVENTS, max_size=25), st.integers(1, 4))
-def test_what_is_joined_says_the_same_as_what_is_not(events: list[ev.DurableEvent], loose: int) -> None:
+def test_a_joined_history_says_the_same_as_a_loose_one(events: list[ev.DurableEvent], loose: int) -> None:
     transcripts = [ModelTranscript(PLAIN) for _ in range(2)]
     for transcript, limit in zip(transcripts, (loose, 1000), strict=True):
         open_calls: dict[ItemId, CallId] = {}
@@ -398,7 +398,7 @@ def test_the_output_of_a_call_alone_tells_of_our_own_work() -> None:
     assert items_of(told(call("a"), *ends, output("a"))) == items_of(told(call("a"), output("a")))
 
 
-def test_what_a_command_wrote_is_kept_until_its_call_has_its_output_and_no_longer() -> None:
+def test_output_of_a_command_is_kept_until_its_call_has_a_result_and_no_longer() -> None:
     transcript = ModelTranscript(PLAIN)
     noisy(transcript, "a")
     assert transcript.calls.command_end(ItemId("a")) is not None

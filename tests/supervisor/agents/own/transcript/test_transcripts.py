@@ -106,7 +106,7 @@ def test_a_long_history_is_read_in_pages(monkeypatch: pytest.MonkeyPatch) -> Non
     limited(scene())
 
 
-def test_what_another_agent_said_and_did_is_part_of_it() -> None:
+def test_messages_and_actions_of_another_agent_are_in_the_transcript() -> None:
     async def scene() -> None:
         use = ev.WorkEnded(
             call_id=CallId("c"),

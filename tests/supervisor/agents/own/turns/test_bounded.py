@@ -115,7 +115,7 @@ def test_a_finished_turn_keeps_none_of_its_outputs_in_memory(tmp_path: Path, ser
         assert kept["size"] < 100_000
 
 
-def test_what_the_disk_refused_is_not_sent_to_the_model_again(
+def test_events_that_the_disk_refused_are_not_sent_to_the_model(
     tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with harness_at(tmp_path, server.base_url) as harness:
@@ -149,7 +149,7 @@ QUOTED = (
 )
 
 
-def test_what_is_wrong_with_a_call_is_told_in_a_few_kilobytes(tmp_path: Path, server: ModelServer) -> None:
+def test_the_error_of_a_call_is_told_in_a_few_kilobytes(tmp_path: Path, server: ModelServer) -> None:
     """The answer is sent with every later request."""
     with harness_at(tmp_path, server.base_url) as harness:
         (harness.workspace / "there").write_text("a\n")

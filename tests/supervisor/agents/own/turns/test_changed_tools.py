@@ -99,7 +99,7 @@ def test_a_tool_that_became_another_is_asked_about_again_and_the_question_says_s
     assert len(toys.asked()) == 3
 
 
-def test_what_is_too_long_to_be_kept_counts_to_its_last_character(toys: Toys) -> None:
+def test_a_description_too_long_to_keep_is_compared_to_its_last_character(toys: Toys) -> None:
     toys.become({**BEFORE, "description": LONG})
     toys.write(Decision.APPROVED_FOR_SESSION)
     toys.become({**BEFORE, "description": f"{LONG}!"})

@@ -154,7 +154,7 @@ WRONG = [
 ]
 
 
-def test_what_a_model_gets_wrong_goes_back_to_it_as_text(harness: EngineHarness, server: ModelServer) -> None:
+def test_a_mistake_of_the_model_is_answered_as_text(harness: EngineHarness, server: ModelServer) -> None:
     conversation = harness.talk()
     calls = "; ".join(call for call, _ in WRONG)
     assert conversation.ask(f"{calls}; then; say done").message == "done"
@@ -188,7 +188,7 @@ def test_a_command_runs_in_its_workdir(harness: EngineHarness, server: ModelServ
     assert subject_of(conversation.wait(ev.WorkBegan), ev.CommandSubject).cwd == harness.workspace / "sub"
 
 
-def test_what_a_command_leaves_in_the_background_ends_with_its_turn(harness: EngineHarness) -> None:
+def test_background_processes_of_a_command_end_with_its_turn(harness: EngineHarness) -> None:
     conversation = harness.talk()
     conversation.ask(f"{shell('sh', '-c', 'sleep 300 >/dev/null 2>&1 & echo $!')}; then; say done")
     pid = conversation.wait(ev.WorkEnded).output.strip()
@@ -217,7 +217,9 @@ def test_commands_and_patches_have_the_umask_of_their_client(
     assert modes == [0o777 & ~umask, 0o666 & ~umask] * 2
 
 
-def test_what_an_override_names_as_a_key_is_in_no_command(harness: EngineHarness, server: ModelServer) -> None:
+def test_a_variable_that_an_override_names_as_a_key_is_in_no_command(
+    harness: EngineHarness, server: ModelServer
+) -> None:
     conversation = harness.talk(overrides={"model_providers": {"x": {"name": "X", "env_key": "QUIET_NAME"}}})
     env = {"PATH": harness.environ["PATH"], "QUIET_NAME": "v"}
     harness.engine.environments.remember(conversation.conversation, env)
@@ -353,7 +355,7 @@ def test_a_known_safe_command_is_not_asked_about(harness: EngineHarness) -> None
     assert conversation.wait(ev.WorkEnded).exit_code == 0
 
 
-def test_what_a_repository_names_writes_nothing_when_git_is_run_without_a_question(
+def test_programs_named_by_a_repository_write_nothing_when_git_runs_without_a_question(
     harness: EngineHarness, server: ModelServer
 ) -> None:
     """Git runs read-only in a sandbox; without a sandbox there is a question."""

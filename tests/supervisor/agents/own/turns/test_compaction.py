@@ -254,7 +254,7 @@ def test_interrupting_it_leaves_the_history_as_it_was(tmp_path: Path) -> None:
         ]
 
 
-def test_what_is_said_meanwhile_joins_the_turn_after_it(tmp_path: Path) -> None:
+def test_a_message_during_a_compaction_joins_the_turn_after_it(tmp_path: Path) -> None:
     with a_talk(tmp_path) as (narrow, harness, talk):
         fill(talk, 7)
         narrow.notes = "hold notes; say the notes"

@@ -191,7 +191,7 @@ def test_a_picture_by_a_relative_path_is_one_of_the_conversation_directory(
     assert base64.b64encode(PIXEL).decode() in str(server.requests[-1].body)
 
 
-def test_what_is_no_picture_ends_no_turn_and_a_person_is_told_of_it_once(
+def test_an_invalid_picture_ends_no_turn_and_is_reported_to_the_person_once(
     either: EngineHarness, server: ModelServer
 ) -> None:
     (either.workspace / "notes.txt").write_text("words")

@@ -248,7 +248,7 @@ def test_the_config_s_server_wins_over_one_of_the_same_name_and_that_is_said_onc
         (GivenServer("web", command=("x" * 5000,)), "its command has more than 4096 characters"),
     ],
 )
-def test_what_can_t_be_used_is_left_out_with_a_reason_that_has_no_value_in_it(
+def test_an_unusable_server_is_left_out_with_a_reason_without_values(
     harness: EngineHarness, given: GivenServer, why: str
 ) -> None:
     one = harness.talk()

@@ -100,7 +100,7 @@ def test_thinking_goes_back_signed_in_its_turn_in_later_ones_and_after_a_restart
         check_well_formed(request)
 
 
-def test_what_a_claude_thought_goes_to_another_one_and_to_no_other_makers_model(
+def test_thinking_of_one_claude_goes_to_another_and_to_no_other_makers_model(
     claude: EngineHarness, server: ModelServer
 ) -> None:
     conversation = talk(claude)

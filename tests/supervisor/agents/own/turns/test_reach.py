@@ -201,7 +201,7 @@ def test_no_picture_of_ours_is_sent(
     nothing_got_out(harness, server, planted, [talk])
 
 
-def test_what_is_swapped_between_the_look_and_the_reading_is_not_read(
+def test_a_file_swapped_between_check_and_reading_is_not_read(
     harness: EngineHarness, server: ModelServer, planted: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A folder becomes a link to ours after each judgement, and is a folder again before the next."""

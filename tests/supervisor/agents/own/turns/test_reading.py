@@ -117,7 +117,7 @@ WRONG = [
 ]
 
 
-def test_what_can_not_be_read_is_an_error_that_says_why(harness: EngineHarness, server: ModelServer) -> None:
+def test_an_unreadable_file_is_an_error_that_says_why(harness: EngineHarness, server: ModelServer) -> None:
     (harness.workspace / "p.png").write_bytes(PNG)
     (harness.workspace / "text").write_text("text")
     os.mkfifo(harness.workspace / "pipe")
@@ -130,7 +130,9 @@ def test_what_can_not_be_read_is_an_error_that_says_why(harness: EngineHarness, 
 
 
 @confinable
-def test_what_a_command_in_the_sandbox_can_not_see_no_tool_reads(harness: EngineHarness, server: ModelServer) -> None:
+def test_no_tool_reads_a_file_that_a_sandboxed_command_cannot_see(
+    harness: EngineHarness, server: ModelServer
+) -> None:
     file = harness.engine.paths.journal_file
     assert Path(file).is_file()
     (harness.workspace / "link").symlink_to(file)

@@ -301,7 +301,7 @@ def test_an_interrupt_ends_a_write_that_waits_for_its_answer(tmp_path: Path) -> 
 
 @on_linux
 @pytest.mark.parametrize("name", ["opencode.json", "pkg/.claude/settings.json", ".github/hooks/a.json"])
-def test_what_an_agent_leaves_is_set_aside_with_the_turn_and_it_is_told(tmp_path: Path, name: str) -> None:
+def test_settings_that_an_agent_leaves_are_set_aside_with_the_turn_and_reported(tmp_path: Path, name: str) -> None:
     with with_agent(tmp_path, confined=True) as harness:
         project = harness.workspace
         (project / "pkg").mkdir()
