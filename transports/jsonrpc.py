@@ -260,9 +260,22 @@ def line(value: Any) -> bytes:
 
 def plain(value: object) -> Any:
     """A struct or a model as values that JSON has."""
-    return value.model_dump(mode="json") if isinstance(value, BaseModel) else to_builtins(value, enc_hook=plain)
+    if isinstance(value, Struct) or not isinstance(value, BaseModel):  # structs first: the other check is slow
+        return to_builtins(value, enc_hook=plain)
+    return value.model_dump(mode="json")
 
 
 _STYLE: JsonObject = {"separators": (",", ":"), "allow_nan": False, "default": plain}
-to_json = json.JSONEncoder(ensure_ascii=False, **_STYLE).encode
 _ASCII_ENCODER = json.JSONEncoder(ensure_ascii=True, **_STYLE)
+
+try:  # json makes its encoder anew for each value, which takes longer than to use it
+    from _json import encode_basestring, make_encoder
+
+    _encode = make_encoder(None, plain, encode_basestring, None, ":", ",", False, False, False)
+
+    def to_json(o: object) -> str:
+        return "".join(_encode(o, 0))
+
+    assert to_json({"a": [1, None]}) == '{"a":[1,null]}'  # noqa: S101  # these names are private to CPython
+except (ImportError, TypeError, AssertionError):
+    to_json = json.JSONEncoder(ensure_ascii=False, **_STYLE).encode

@@ -4,7 +4,7 @@ What reads the answers and seals the state is the dialect's own.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from actors.vocabulary.ids import RequestId
 from transports.dialects.kit.refusals import MethodError
@@ -53,7 +53,7 @@ def in_rounds(*rounds: Json, keeps: bool = True) -> Handler:
             kept = unseal(secret, answers.state)
             if kept is None:
                 raise bad_answers("`requestState` is not as it was given")
-            step = kept["step"]
+            step = cast("int", kept["step"])
         if (answers.state is not None or not keeps) and rounds[step].keys() <= answers.responses.keys():
             step += 1
         if step == len(rounds):

@@ -7,7 +7,7 @@ own. Only what a tool asks its client is kept here, until the answer comes.
 import json
 from collections.abc import Callable, Iterable, Mapping
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict
@@ -23,7 +23,7 @@ from transports.dialects.codex.methods import METHODS
 from transports.dialects.kit.methods import method
 from transports.dialects.kit.script import Script
 from transports.dialects.mcp import methods
-from transports.dialects.mcp.calls.results import tool_error
+from transports.dialects.mcp.calls.results import CallResult, tool_error
 from transports.dialects.mcp.dialect import McpDialect
 from transports.dialects.mcp.protocol import tools
 from transports.dialects.mcp.protocol.introduction import LISTED_TOOLS
@@ -36,7 +36,8 @@ class Anything(BaseModel):
 
 
 Json = dict[str, Any]
-Handler = Callable[[McpCall, Anything], Script[Json]]
+Handler = Callable[[McpCall, Anything], Script[object]]
+Answer = TypeVar("Answer")
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 SILENCE = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA="
 IMAGE = {"type": "image", "data": PIXEL, "mimeType": "image/png"}
@@ -52,7 +53,7 @@ def resource(uri: str, kind: str, words: str) -> Json:
     return {"type": "resource", "resource": {"uri": uri, "mimeType": kind, "text": words}}
 
 
-def answer(value: Json) -> Script[Json]:
+def answer(value: Answer) -> Script[Answer]:
     yield from ()
     return value
 
@@ -75,7 +76,7 @@ def _gives(contents: list[Json]) -> Handler:
     return lambda _, __: answer({"content": contents})
 
 
-def _fails(_: McpCall, __: Anything) -> Script[Json]:
+def _fails(_: McpCall, __: Anything) -> Script[CallResult]:
     return answer(tool_error("This tool intentionally returns an error for testing"))
 
 
@@ -100,7 +101,7 @@ _waiting: dict[str, Caller] = {}  # by the id of the request to the client
 
 
 def _asks(method: str, params: Callable[[Json], Json]) -> Handler:
-    def ask(_: McpCall, arguments: Anything) -> Script[Json]:
+    def ask(_: McpCall, arguments: Anything) -> Script[object]:
         def question(caller: Caller) -> Action:
             number = f"fixture-{next(_numbers)}"
             _waiting[number] = caller

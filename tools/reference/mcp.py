@@ -44,8 +44,7 @@ def mcp_page() -> str:
     listed = ", ".join(f"`{name}`" for name in default.tools)
     parts = [HEAD.format(revisions=", ".join(reversed(SUPPORTED)), listed=listed), *_tools()]
     rows = (
-        f"| `{template['uriTemplate']}` | {template['mimeType']} | {template['description']} |"
-        for template in TEMPLATES
+        f"| `{template.uri_template}` | {template.mime_type} | {template.description} |" for template in TEMPLATES
     )
     parts += [RESOURCES, *rows, "", METHODS_HEAD]
     parts += (f"- `{name}`" for name in METHODS)

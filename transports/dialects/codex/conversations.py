@@ -4,8 +4,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
 
 from actors.messages.conversation import Inspect, Interrupt, Send
+from actors.vocabulary.answers import Done
 from actors.vocabulary.conditions import Ending
 from actors.vocabulary.errors import GreenroomError, InvalidInput, UnknownConversation
 from actors.vocabulary.ids import ConversationId
@@ -20,7 +24,6 @@ from transports.dialects.kit.methods import MethodCall
 from transports.dialects.kit.reading_state import ReadingState
 from transports.dialects.kit.refusals import MethodError, prefix_refusals
 from transports.dialects.kit.script import Script, ask, command
-from transports.jsonrpc import JsonObject
 from transports.supervisor_requests import PermitSettings, RememberEnvironment
 
 CodexCall = MethodCall[ReadingState]
@@ -41,22 +44,32 @@ def codex_wording(conversation: ConversationId) -> Iterator[None]:
         raise invalid_params(why.message) from None
 
 
-def new_conversation(call: CodexCall, params: p.NewConversationParams) -> Script[JsonObject]:
+class NewConversation(Struct, frozen=True, rename="camel"):
+    conversation_id: ConversationId
+    model: str
+    rollout_path: str
+
+
+class AbortedTurn(Struct, frozen=True, rename="camel"):
+    abort_reason: Literal["replaced", "interrupted"]
+
+
+def new_conversation(call: CodexCall, params: p.NewConversationParams) -> Script[NewConversation]:
     conversation = fresh_conversation()
     with prefix_refusals(invalid_request, "error deriving config"):
         made = yield from make_settings(call.state, params)
     with prefix_refusals(internal_error, "error creating conversation"):
         begun = yield from begin(call.state, conversation, made.settings)
     call.state.without_listener[conversation] = None
-    return {"conversationId": conversation, "model": begun.settings.model, "rolloutPath": uri_of(conversation)}
+    return NewConversation(conversation, begun.settings.model, uri_of(conversation))
 
 
-def send_user_message(call: CodexCall, params: p.SendUserMessageParams) -> Script[JsonObject]:
+def send_user_message(call: CodexCall, params: p.SendUserMessageParams) -> Script[Done]:
     _refuse_nothing(params.items)
     return (yield from _send(call, params.conversation, params.items, None))
 
 
-def send_user_turn(call: CodexCall, params: p.SendUserTurnParams) -> Script[JsonObject]:
+def send_user_turn(call: CodexCall, params: p.SendUserTurnParams) -> Script[Done]:
     """Send input with settings for its own turn; if a turn is running, that is the next one."""
     _refuse_nothing(params.items)
     with codex_wording(params.conversation):
@@ -78,11 +91,11 @@ def send_user_turn(call: CodexCall, params: p.SendUserTurnParams) -> Script[Json
     return (yield from _send(call, params.conversation, params.items, permitted.settings, tuple(own)))
 
 
-def interrupt_conversation(call: CodexCall, params: p.CodexConversationParams) -> Script[JsonObject]:
+def interrupt_conversation(call: CodexCall, params: p.CodexConversationParams) -> Script[AbortedTurn]:
     """Interrupt; the conversation answers when its turn is over, or at once if none runs."""
     with codex_wording(params.conversation):
         stopped = yield from command(params.conversation, Interrupt(call.client.label))
-    return {"abortReason": "replaced" if stopped.ending is Ending.REPLACED else "interrupted"}
+    return AbortedTurn("replaced" if stopped.ending is Ending.REPLACED else "interrupted")
 
 
 def _refuse_nothing(items: tuple[InputItem, ...]) -> None:
@@ -96,8 +109,8 @@ def _send(
     items: tuple[InputItem, ...],
     settings: Settings | None,
     own: tuple[str, ...] = (),
-) -> Script[JsonObject]:
+) -> Script[Done]:
     call.do(Ask(RememberEnvironment(conversation)))
     with codex_wording(conversation):
         yield from command(conversation, Send(items, settings=settings, by=call.client.label, own=own))
-    return {}
+    return Done()

@@ -7,15 +7,16 @@ its readers.
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType, field
 
 from actors.messages.effects import Slice
 from actors.vocabulary.ids import TurnId
 from actors.vocabulary.records import Record
 from transports import jsonrpc
+from transports.dialects.codex.questions import CodexWork
 from transports.dialects.codex.work import codex_work
-from transports.jsonrpc import JsonObject
 from transports.notices import NOTICES
+from transports.question_text import QuestionEvent as Event
 
 NOTICE = "background_event"
 ENCODING_KEY = "codex-2025-08"  # the key of our lines in Slice.encoded
@@ -48,7 +49,7 @@ MEMBERS: Mapping[str, tuple[str, ...]] = {
 RENAMED_TYPES = {"stream_error": NOTICE}  # those clients have no type for a retry
 KNOWN_REASONS = frozenset({"interrupted", "replaced"})
 # Such a client sees the end of a failed turn like this, after its `error`.
-ENDED_BADLY: JsonObject = {"type": "task_complete", "last_agent_message": None}
+ENDED_BADLY: Event = {"type": "task_complete", "last_agent_message": None}
 
 
 class CodexEvent(Struct, frozen=True):
@@ -73,14 +74,18 @@ def _type(msg: bytes, left_out: str) -> str:
     return msg.split(b'"', 4)[3].decode() if msg else left_out
 
 
-def seed_message(event: Mapping[str, object]) -> JsonObject | None:
-    """An event's JSON object in those clients' protocol; None if it is left out."""
+class NoticeEvent(Struct, frozen=True, tag_field="type", tag=NOTICE):
+    message: str
+
+
+def seed_message(event: Event) -> CodexWork | NoticeEvent | Event | None:
+    """An event in those clients' protocol; None if it is left out."""
     if (work := codex_work(event)) is not None:
         return work
     kind = RENAMED_TYPES.get(str(event["type"]), str(event["type"]))
     if kind in NOTICES:
         notice = NOTICES[kind](event)
-        return {"type": NOTICE, "message": notice} if notice else None
+        return NoticeEvent(notice) if notice else None
     if kind not in MEMBERS or event.get("counted") is False:  # those clients would read a missing count as zero
         return None
     if kind == "turn_aborted" and event["reason"] not in KNOWN_REASONS:
@@ -100,7 +105,7 @@ def _messages(slice_: Slice) -> list[bytes]:
     return lines.split(b"\n")
 
 
-def _line(event: Mapping[str, object]) -> bytes:
+def _line(event: Event) -> bytes:
     msg = seed_message(event)
     return encode_message(msg) if msg is not None else b""
 
@@ -108,10 +113,17 @@ def _line(event: Mapping[str, object]) -> bytes:
 # --- lines: assembled from encoded JSON -----------------------------------------------------------------------------
 
 
-def event_notification(method: str, params: Mapping[str, object], msg: bytes) -> bytes:
+class EventParams(Struct, frozen=True):
+    """The params of an event's notification, besides the event."""
+
+    meta: Struct | UnsetType = field(name="_meta", default=UNSET)
+    id: str | UnsetType = UNSET
+
+
+def event_notification(method: str, params: EventParams, msg: bytes) -> bytes:
     """The line of a notification: `params` first, then the event as `msg`."""
     head = jsonrpc.line(params)[:-2]
-    comma = b"," if params else b""
+    comma = b"," if len(head) > 1 else b""
     return _start(method) + head + comma + b'"msg":' + msg + b"}}\n"
 
 
@@ -121,7 +133,7 @@ def listener_notification(kind: str, event_id: str, conversation: str, msg: byte
     return _start(f"codex/event/{kind}") + event + b"}\n"
 
 
-def initial_state(meta: Mapping[str, object], messages: list[bytes]) -> bytes:
+def initial_state(meta: Struct, messages: list[bytes]) -> bytes:
     events = b",".join(b'{"msg":' + msg + b"}" for msg in messages)
     head = jsonrpc.line({"_meta": meta})[:-2]
     return _start("notifications/initial_state") + head + b',"initial_state":{"events":[' + events + b"]}}}\n"
@@ -133,9 +145,9 @@ def _start(method: str) -> bytes:
 
 def history_of(messages: Iterable[bytes], left_out: int) -> list[bytes]:
     """The messages, preceded by an event that counts the earlier ones that were left out."""
-    marker = {"type": NOTICE, "message": f"{left_out} earlier events are not shown"}
+    marker = NoticeEvent(f"{left_out} earlier events are not shown")
     return [encode_message(marker), *messages] if left_out else list(messages)
 
 
-def encode_message(msg: JsonObject) -> bytes:
+def encode_message(msg: Struct | Event) -> bytes:
     return jsonrpc.line(msg).rstrip(b"\n")

@@ -5,19 +5,19 @@ from uuid import uuid4
 from msgspec import Struct
 
 from actors.messages.effects import Slice
+from actors.vocabulary.answers import Done
 from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.events import ApprovalRequested
-from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.ids import CallId, ConversationId, SubscriptionId
 from transports import jsonrpc
 from transports.dialect import Write
 from transports.dialects.codex import params as p
 from transports.dialects.codex.conversations import CodexCall, codex_wording, invalid_request
 from transports.dialects.codex.events import listener_notification, translate_slice
-from transports.dialects.codex.questions import CodexPatch, codex_question
+from transports.dialects.codex.questions import Changes, CodexPatch, codex_question
 from transports.dialects.kit.conversation_readers import FULL
 from transports.dialects.kit.reading_state import ReadingState
 from transports.dialects.kit.script import Script
-from transports.jsonrpc import JsonObject
 
 CONFIGURED_SEQ = 1  # seq of `session_configured`, which listeners never get
 
@@ -46,17 +46,36 @@ class ListenerSink(Struct, eq=False):
         self.state.questions.ask(request, self.conversation, lambda number: jsonrpc.request(number, method, params))
 
 
-def approval(conversation: ConversationId, request: ApprovalRequested) -> tuple[str, JsonObject]:
+class CommandApproval(Struct, frozen=True, omit_defaults=True):
+    conversation_id: ConversationId
+    call_id: CallId
+    command: list[str]
+    cwd: str
+    reason: str | None = None
+
+
+class PatchApproval(Struct, frozen=True, omit_defaults=True):
+    conversation_id: ConversationId
+    call_id: CallId
+    file_changes: Changes
+    reason: str | None = None
+    grant_root: str | None = None
+
+
+def approval(conversation: ConversationId, request: ApprovalRequested) -> tuple[str, CommandApproval | PatchApproval]:
     """The method and params of a question, in snake case unlike all others."""
-    question = codex_question(request.model_dump(mode="json"))
-    common = {"conversation_id": conversation, "call_id": request.call_id}
-    if not isinstance(question, CodexPatch):
-        return "execCommandApproval", {**common, **question.members}
-    members = question.members
-    return "applyPatchApproval", {**common, "file_changes": members.pop("changes"), **members}
+    question, call = codex_question(request.model_dump(mode="json")), request.call_id
+    if isinstance(question, CodexPatch):
+        patch = PatchApproval(conversation, call, question.changes, question.reason, question.grant_root)
+        return "applyPatchApproval", patch
+    return "execCommandApproval", CommandApproval(conversation, call, question.command, question.cwd, question.reason)
 
 
-def add_listener(call: CodexCall, params: p.CodexConversationParams) -> Script[JsonObject]:
+class AddedListener(Struct, frozen=True, rename="camel"):
+    subscription_id: SubscriptionId
+
+
+def add_listener(call: CodexCall, params: p.CodexConversationParams) -> Script[AddedListener]:
     """Listen from now on; the first listener of this client's new conversation hears it from the beginning."""
     state, conversation = call.state, params.conversation
     if state.readers.full:
@@ -71,12 +90,12 @@ def add_listener(call: CodexCall, params: p.CodexConversationParams) -> Script[J
     except GreenroomError:
         state.listeners.pop(name, None)
         raise
-    return {"subscriptionId": name}
+    return AddedListener(SubscriptionId(name))
 
 
-def remove_listener(call: CodexCall, params: p.RemoveListenerParams) -> JsonObject:
+def remove_listener(call: CodexCall, params: p.RemoveListenerParams) -> Done:
     reader = call.state.listeners.pop(params.subscription, None)
     if reader is None:
         raise invalid_request(f"subscription not found: {params.subscription}")
     call.state.readers.leave(reader)
-    return {}
+    return Done()

@@ -1,5 +1,6 @@
 """The params of each conversation method. Unknown members are ignored, as Codex did."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,6 @@ from pydantic.alias_generators import to_camel
 from actors.vocabulary.items import InputItem
 from actors.vocabulary.settings import ApprovalPolicy, ReasoningEffort, ReasoningSummary, SandboxMode, SandboxPolicy
 from transports.dialects.kit.identifiers import Id
-from transports.jsonrpc import JsonObject
 
 
 class CodexParams(BaseModel):
@@ -36,7 +36,7 @@ class NewConversationParams(CodexParams):
     cwd: str | None = None
     approval_policy: ApprovalPolicy | None = None
     sandbox: SandboxMode | None = None
-    config: JsonObject | None = None
+    config: Mapping[str, object] | None = None
     base_instructions: str | None = None
     developer_instructions: str | None = None
     compact_prompt: str | None = None

@@ -3,10 +3,12 @@
 Codex clients of 2025 know no other question; any other would block their turn.
 """
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
+from actors.vocabulary.ids import CallId
 from transports import question_text
-from transports.jsonrpc import JsonObject
 from transports.question_text import QuestionEvent
 
 # First words where a command is required but there is none; no program is called this.
@@ -14,24 +16,25 @@ TOOL, SERVER_TOOL, ANSWER = "use-tool", "use-mcp-tool", "answer-mcp-server"
 UNKNOWN_CWD = "/"  # for a required member
 
 
-class CodexCommand(Struct, frozen=True):
+Changes = Mapping[str, str | Mapping[str, Mapping[str, object]]]  # by path: the word `delete`, or a kind's members
+
+
+class CodexWork(Struct, frozen=True, tag_field="type"):
+    """The members of an event about a call; its type comes first."""
+
+    call_id: CallId
+
+
+class CodexCommand(CodexWork, frozen=True, omit_defaults=True, tag="exec_approval_request"):
     command: list[str]
     cwd: str
-    reason: str | None
-
-    @property
-    def members(self) -> JsonObject:
-        return _without_null({"command": self.command, "cwd": self.cwd, "reason": self.reason})
+    reason: str | None = None
 
 
-class CodexPatch(Struct, frozen=True):
-    changes: JsonObject
-    reason: str | None
-    grant_root: str | None
-
-    @property
-    def members(self) -> JsonObject:
-        return _without_null({"changes": self.changes, "reason": self.reason, "grant_root": self.grant_root})
+class CodexPatch(CodexWork, frozen=True, omit_defaults=True, tag="apply_patch_approval_request"):
+    changes: Changes
+    reason: str | None = None
+    grant_root: str | None = None
 
 
 def codex_question(event: QuestionEvent) -> CodexCommand | CodexPatch:
@@ -39,11 +42,11 @@ def codex_question(event: QuestionEvent) -> CodexCommand | CodexPatch:
 
     Its reason says what those leave out: the rest of a third-party agent's question, or that there is no command.
     """
-    subject, reason = event["subject"], question_text.reason_with_all(event)
+    call, subject, reason = event["call_id"], event["subject"], question_text.reason_with_all(event)
     if question_text.is_patch(event) and not question_text.is_command(event):
-        return CodexPatch(subject["changes"], reason, event.get("grant_root"))
+        return CodexPatch(call, subject["changes"], reason, event.get("grant_root"))
     reason = _no_command(event) if subject["kind"] in {"tool", "form"} else reason
-    return CodexCommand(question_words(event), subject.get("cwd") or UNKNOWN_CWD, reason)
+    return CodexCommand(call, question_words(event), subject.get("cwd") or UNKNOWN_CWD, reason)
 
 
 def question_words(event: QuestionEvent) -> list[str]:
@@ -65,7 +68,3 @@ def question_words(event: QuestionEvent) -> list[str]:
 def _no_command(event: QuestionEvent) -> str:
     plain = f"no command: {question_text.title(event)}"
     return f"{plain} {event['reason']}" if event.get("reason") else plain
-
-
-def _without_null(members: JsonObject) -> JsonObject:
-    return {name: value for name, value in members.items() if value is not None}

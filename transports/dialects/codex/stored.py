@@ -2,8 +2,11 @@
 
 import json
 
+from msgspec import UNSET, Struct, UnsetType
+
 from actors.messages.conversation import Archive, ChangeSettings, Inspect
 from actors.messages.routing import ListConversations as AskForList
+from actors.vocabulary.answers import Done
 from actors.vocabulary.errors import GreenroomError, UnknownConversation
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Head, ListQuery, Record
@@ -11,7 +14,13 @@ from actors.vocabulary.settings import Settings
 from transports.dialect import Write
 from transports.dialects.codex import params as p
 from transports.dialects.codex.conversations import CodexCall, internal_error, invalid_request
-from transports.dialects.codex.events import encode_message, event_notification, history_of, seed_message
+from transports.dialects.codex.events import (
+    EventParams,
+    encode_message,
+    event_notification,
+    history_of,
+    seed_message,
+)
 from transports.dialects.kit.creation import SETTINGS, settings_request
 from transports.dialects.kit.identifiers import named_by, uri_of
 from transports.dialects.kit.moments import moment
@@ -19,16 +28,41 @@ from transports.dialects.kit.paged_history import RecentMessages, read_all
 from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
 from transports.dialects.kit.refusals import prefix_refusals
 from transports.dialects.kit.script import Script, ask, command, look_up
-from transports.jsonrpc import JsonObject
+from transports.question_text import QuestionEvent as Event
 from transports.supervisor_requests import PermitSettings
 
 FOLLOWS = {"model": ("provider",), "cwd": ("roots",), "sandbox": ("roots",)}  # fields that a setting decides, too
 
 
-def list_conversations(_: CodexCall, params: p.CodexListConversationsParams) -> Script[JsonObject]:
+class StoredHistory(Struct, frozen=True):
+    path: str
+    preview: str
+    timestamp: str
+
+
+class StoredHistories(Struct, frozen=True, rename="camel"):
+    items: list[StoredHistory]
+    next_cursor: str | UnsetType = UNSET
+
+
+class ConfiguredSession(Struct, frozen=True, tag_field="type", tag="session_configured"):
+    session_id: ConversationId
+    model: str
+    history_log_id: int = 0
+    history_entry_count: int = 0
+
+
+class ResumedConversation(Struct, frozen=True, rename="camel"):
+    conversation_id: ConversationId
+    model: str
+    rollout_path: str
+    initial_messages: list[Event]
+
+
+def list_conversations(_: CodexCall, params: p.CodexListConversationsParams) -> Script[StoredHistories]:
     """A page, newest first. A bad cursor means the first page."""
     if params.page_size == 0:
-        return {"items": []}
+        return StoredHistories([])
     try:
         after = place_of(params.cursor)
     except BadCursor:
@@ -36,15 +70,14 @@ def list_conversations(_: CodexCall, params: p.CodexListConversationsParams) -> 
     query = ListQuery(order="created", after=after, limit=params.page_size)
     with prefix_refusals(internal_error, "failed to list conversations"):
         page = yield from look_up(AskForList(query))
-    cursor = {"nextCursor": cursor_of(page.next)} if page.next else {}
-    return {"items": [_item(head) for head in page.heads], **cursor}
+    return StoredHistories([_item(head) for head in page.heads], cursor_of(page.next) or UNSET)
 
 
-def _item(head: Head) -> JsonObject:
-    return {"path": uri_of(head.conversation), "preview": head.preview, "timestamp": moment(head.created)}
+def _item(head: Head) -> StoredHistory:
+    return StoredHistory(uri_of(head.conversation), head.preview, moment(head.created))
 
 
-def resume(call: CodexCall, params: p.ResumeConversationParams) -> Script[JsonObject]:
+def resume(call: CodexCall, params: p.ResumeConversationParams) -> Script[ResumedConversation]:
     """Resume the conversation itself, under its own id; nothing is copied."""
     address = named_by(params.path)
     if address is None:
@@ -59,16 +92,9 @@ def resume(call: CodexCall, params: p.ResumeConversationParams) -> Script[JsonOb
             yield from command(conversation, ChangeSettings(settings, by=call.client.label))
     with prefix_refusals(internal_error, "error resuming conversation"):
         messages = yield from _history(conversation)
-    configured = {
-        "type": "session_configured",
-        "session_id": conversation,
-        "model": settings.model,
-        "history_log_id": 0,
-        "history_entry_count": 0,
-    }
-    call.do(Write(event_notification("codex/event", {"id": ""}, encode_message(configured))))
-    known = {"conversationId": conversation, "model": settings.model, "rolloutPath": uri_of(conversation)}
-    return {**known, "initialMessages": messages}
+    configured = encode_message(ConfiguredSession(conversation, settings.model))
+    call.do(Write(event_notification("codex/event", EventParams(id=""), configured)))
+    return ResumedConversation(conversation, settings.model, uri_of(conversation), messages)
 
 
 def _apply_overrides(call: CodexCall, current: Settings, overrides: p.NewConversationParams) -> Script[Settings]:
@@ -82,7 +108,7 @@ def _apply_overrides(call: CodexCall, current: Settings, overrides: p.NewConvers
     return (yield from ask(PermitSettings(settings, current, person))).settings
 
 
-def _history(conversation: ConversationId) -> Script[list[JsonObject]]:
+def _history(conversation: ConversationId) -> Script[list[Event]]:
     recent = RecentMessages()
 
     def keep(record: Record) -> None:
@@ -94,7 +120,7 @@ def _history(conversation: ConversationId) -> Script[list[JsonObject]]:
     return [json.loads(msg) for msg in history_of(recent.messages, recent.left_out)]
 
 
-def archive(_: CodexCall, params: p.ArchiveConversationParams) -> Script[JsonObject]:
+def archive(_: CodexCall, params: p.ArchiveConversationParams) -> Script[Done]:
     address, path = named_by(params.rollout_path), f"rollout path `{params.rollout_path}`"
     if address is None:
         raise invalid_request(f"{path} must be in sessions directory")
@@ -106,4 +132,4 @@ def archive(_: CodexCall, params: p.ArchiveConversationParams) -> Script[JsonObj
         raise invalid_request(f"conversation not found: {params.conversation}") from None
     except GreenroomError as why:
         raise internal_error(f"failed to archive conversation: {why.message}") from None
-    return {}
+    return Done()

@@ -7,9 +7,10 @@ of work from its beginning to its end.
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 
+from msgspec import Struct, convert
+
 from actors.vocabulary import events as ev
-from transports.dialects.codex.questions import UNKNOWN_CWD, CodexPatch, codex_question
-from transports.jsonrpc import JsonObject
+from transports.dialects.codex.questions import UNKNOWN_CWD, Changes, CodexWork, codex_question
 from transports.question_text import QuestionEvent as Event
 from transports.question_text import command_line
 
@@ -26,27 +27,68 @@ HINTS: Mapping[str, tuple[str, ...]] = {  # Codex's name of a purpose, and the m
     "nothing": ("Noop", "cmd"),
     "unknown": ("Unknown", "cmd"),
 }
+Hint = Mapping[str, Mapping[str, str | None]]  # Codex's name of a purpose, and its members
 BEGAN, OUTPUT, ENDED = (ev.type_of(kind) for kind in (ev.WorkBegan, ev.WorkOutput, ev.WorkEnded))
 
 
-def codex_work(event: Event) -> JsonObject | None:
+class CommandBegins(CodexWork, frozen=True, tag="exec_command_begin"):
+    command: list[str]
+    cwd: str
+    parsed_cmd: list[Hint]
+
+
+class CommandWrites(CodexWork, frozen=True, tag="exec_command_output_delta"):
+    stream: str
+    chunk: list[int]
+
+
+class CodexDuration(Struct, frozen=True):
+    secs: int = 0
+    nanos: int = 0
+
+
+class CommandEnds(CodexWork, frozen=True, tag="exec_command_end"):
+    stdout: str
+    stderr: str
+    exit_code: int
+    duration: CodexDuration
+
+
+class PatchBegins(CodexWork, frozen=True, tag="patch_apply_begin"):
+    auto_approved: bool
+    changes: Changes
+
+
+class PatchEnds(CodexWork, frozen=True, tag="patch_apply_end"):
+    stdout: str
+    stderr: str
+    success: bool
+
+
+class Invocation(Struct, frozen=True):
+    server: str
+    tool: str
+    arguments: object
+
+
+class ToolBegins(CodexWork, frozen=True, tag="mcp_tool_call_begin"):
+    invocation: Invocation
+
+
+class ToolEnds(CodexWork, frozen=True, tag="mcp_tool_call_end"):
+    invocation: Invocation
+    duration: CodexDuration
+    result: Mapping[str, object]  # `Ok` with the server's own result, or `Err`
+
+
+def codex_work(event: Event) -> CodexWork | None:
     """Work or a question as a Codex event; None for any other event, and for work that Codex has no event for."""
     if event["type"] == ev.APPROVAL_REQUESTED:
-        return _question(event)
+        # Such clients are asked about tools and forms, too, but have no event for them.
+        return None if event["subject"]["kind"] in {"tool", "form"} else codex_question(event)
     kind = event["subject"]["kind"] if event["type"] == BEGAN else event.get("kind", "command")
-    known = WRITERS.get((event["type"], kind))
-    if known is None:
-        return None
-    name, write = known
-    return {"type": name, "call_id": event["call_id"], **write(event)}
-
-
-def _question(event: Event) -> JsonObject | None:
-    if event["subject"]["kind"] in {"tool", "form"}:
-        return None  # such clients are asked, but have no event for it
-    question = codex_question(event)
-    kind = "apply_patch_approval_request" if isinstance(question, CodexPatch) else "exec_approval_request"
-    return {"type": kind, "call_id": event["call_id"], **question.members}
+    write = WRITERS.get((event["type"], kind))
+    return None if write is None else write(event)
 
 
 def command_words(event: Event) -> list[str]:
@@ -59,67 +101,67 @@ def exit_code(event: Event) -> int:
     return UNTOLD_CODES.get(event["status"], -1) if code is None else int(code)
 
 
-def patch_output(event: Event) -> JsonObject:
+def patch_output(event: Event) -> tuple[str, str]:
     """Both streams of a patch that has ended. A third-party agent has one text for both."""
     output, errors = event.get("output", ""), event.get("errors", "")
     if event.get("agent_call") and event["status"] != "completed":
         output, errors = "", errors or output or event["status"]
-    return {"stdout": output, "stderr": errors}
+    return output, errors
 
 
-def _command_begins(event: Event) -> JsonObject:
+def _command_begins(event: Event) -> CodexWork:
     subject, command = event["subject"], command_words(event)
-    hints = _hints(subject) if event.get("agent_call") is None else [{"Unknown": {"cmd": command_line(command)}}]
-    return {"command": command, "cwd": subject.get("cwd") or UNKNOWN_CWD, "parsed_cmd": hints}
+    unknown: list[Hint] = [{"Unknown": {"cmd": command_line(command)}}]
+    hints = _hints(subject) if event.get("agent_call") is None else unknown
+    return CommandBegins(event["call_id"], command, subject.get("cwd") or UNKNOWN_CWD, hints)
 
 
-def _hints(subject: Event) -> list[JsonObject]:
+def _hints(subject: Event) -> list[Hint]:
     hints = ((hint, *HINTS[hint.get("purpose", "unknown")]) for hint in subject.get("hints", ()))
     return [{name: {member: hint.get(member) for member in members}} for hint, name, *members in hints]
 
 
-def _command_writes(event: Event) -> JsonObject:
-    return {"stream": event.get("stream", "stdout"), "chunk": list(b64decode(event["chunk"]))}
+def _command_writes(event: Event) -> CodexWork:
+    return CommandWrites(event["call_id"], event.get("stream", "stdout"), list(b64decode(event["chunk"])))
 
 
-def _command_ends(event: Event) -> JsonObject:
+def _command_ends(event: Event) -> CodexWork:
     output, errors = (event.get(name, "")[:OUTPUT_LENGTH] for name in ("output", "errors"))
-    return {"stdout": output, "stderr": errors, "exit_code": exit_code(event), **_duration(event)}
+    return CommandEnds(event["call_id"], output, errors, exit_code(event), _duration(event))
 
 
-def _patch_begins(event: Event) -> JsonObject:
-    return {"auto_approved": event.get("auto_approved", False), "changes": event["subject"]["changes"]}
+def _patch_begins(event: Event) -> CodexWork:
+    return PatchBegins(event["call_id"], event.get("auto_approved", False), event["subject"]["changes"])
 
 
-def _patch_ends(event: Event) -> JsonObject:
-    return {**patch_output(event), "success": event["status"] == "completed"}
+def _patch_ends(event: Event) -> CodexWork:
+    return PatchEnds(event["call_id"], *patch_output(event), success=event["status"] == "completed")
 
 
-def _tool_begins(event: Event) -> JsonObject:
-    return _invocation(event["subject"])
+def _tool_begins(event: Event) -> CodexWork:
+    return ToolBegins(event["call_id"], _invocation(event["subject"]))
 
 
-def _tool_ends(event: Event) -> JsonObject:
+def _tool_ends(event: Event) -> CodexWork:
     result = event.get("result")
     came_to = {"Err": event.get("errors", "")} if result is None else {"Ok": result}
-    return {**_invocation(event.get("subject") or {}), **_duration(event), "result": came_to}
+    return ToolEnds(event["call_id"], _invocation(event.get("subject") or {}), _duration(event), came_to)
 
 
-def _invocation(subject: Event) -> JsonObject:
-    server, tool = (subject.get(name, "") for name in ("server", "tool"))
-    return {"invocation": {"server": server, "tool": tool, "arguments": subject.get("arguments")}}
+def _invocation(subject: Event) -> Invocation:
+    return Invocation(subject.get("server", ""), subject.get("tool", ""), subject.get("arguments"))
 
 
-def _duration(event: Event) -> JsonObject:
-    return {"duration": event.get("duration") or {"secs": 0, "nanos": 0}}
+def _duration(event: Event) -> CodexDuration:
+    return convert(event.get("duration") or {}, CodexDuration)
 
 
-WRITERS: Mapping[tuple[str, str], tuple[str, Callable[[Event], JsonObject]]] = {
-    (BEGAN, "command"): ("exec_command_begin", _command_begins),
-    (OUTPUT, "command"): ("exec_command_output_delta", _command_writes),
-    (ENDED, "command"): ("exec_command_end", _command_ends),
-    (BEGAN, "files"): ("patch_apply_begin", _patch_begins),
-    (ENDED, "files"): ("patch_apply_end", _patch_ends),
-    (BEGAN, "tool"): ("mcp_tool_call_begin", _tool_begins),
-    (ENDED, "tool"): ("mcp_tool_call_end", _tool_ends),
+WRITERS: Mapping[tuple[str, str], Callable[[Event], CodexWork]] = {
+    (BEGAN, "command"): _command_begins,
+    (OUTPUT, "command"): _command_writes,
+    (ENDED, "command"): _command_ends,
+    (BEGAN, "files"): _patch_begins,
+    (ENDED, "files"): _patch_ends,
+    (BEGAN, "tool"): _tool_begins,
+    (ENDED, "tool"): _tool_ends,
 }

@@ -22,7 +22,7 @@ from transports.dialects.mcp.protocol.decoding import Undecodable, decode
 from transports.dialects.mcp.protocol.elicitation import reply_of
 from transports.dialects.mcp.protocol.introduction import DISCOVER
 from transports.dialects.mcp.protocol.options import McpOptions
-from transports.dialects.mcp.protocol.revisions import introduction_of
+from transports.dialects.mcp.protocol.revisions import ClientMeta, introduction_of
 from transports.dialects.mcp.protocol.state import McpCall, McpState
 from transports.dialects.mcp.protocol.turn_requests import ProgressToken
 
@@ -168,6 +168,6 @@ class McpDialect(ReadingDialect):
         return self._state.take_actions()
 
 
-def _progress_token(meta: jsonrpc.JsonObject) -> ProgressToken | None:
+def _progress_token(meta: ClientMeta) -> ProgressToken | None:
     token = meta.get("progressToken")
     return token if isinstance(token, int | str) and not isinstance(token, bool) else None

@@ -6,6 +6,7 @@ client's `notifications/cancelled`, or with the connection.
 
 from collections.abc import Iterable
 
+from msgspec import Struct, field
 from pydantic import Field
 
 from actors.vocabulary.errors import Cancelled, GreenroomError
@@ -17,12 +18,11 @@ from transports.dialects.kit.identifiers import named_by
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script
 from transports.dialects.mcp.calls.extension_tasks import insist_on_tasks
-from transports.dialects.mcp.protocol.listening_request import ListeningRequest
+from transports.dialects.mcp.protocol.listening_request import ListeningRequest, SubscriptionMeta
 from transports.dialects.mcp.protocol.notifications import LIST_CHANGED, TOOLS_CHANGED, follow_list
 from transports.dialects.mcp.protocol.revisions import McpParams
 from transports.dialects.mcp.protocol.sinks import UpdateSink
 from transports.dialects.mcp.protocol.state import McpCall
-from transports.jsonrpc import JsonObject
 
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 
@@ -34,6 +34,17 @@ class WantedNotifications(McpParams):
     resources_list_changed: bool = False
     resource_subscriptions: tuple[str, ...] = ()
     task_ids: tuple[str, ...] = ()
+
+
+class AcknowledgedNotifications(Struct, frozen=True, rename="camel", omit_defaults=True):
+    tools_list_changed: bool = False
+    resources_list_changed: bool = False
+    resource_subscriptions: tuple[str, ...] = ()
+
+
+class Acknowledgement(Struct, frozen=True):
+    meta: SubscriptionMeta = field(name="_meta")
+    notifications: AcknowledgedNotifications
 
 
 class Listen(McpParams):
@@ -88,14 +99,6 @@ def _acknowledgement(
     sinks = [reader.sink for reader in readers if isinstance(reader.sink, UpdateSink)]
     for sink in sinks:
         sink.acknowledged = True
-    members: JsonObject = {
-        name: True
-        for name, wants in (
-            ("toolsListChanged", wanted.tools_list_changed),
-            ("resourcesListChanged", wanted.resources_list_changed),
-        )
-        if wants
-    }
-    if sinks:
-        members["resourceSubscriptions"] = [uri for sink in sinks for uri in sink.uris]
-    return Write(jsonrpc.notification(ACKNOWLEDGED, {**listening.meta, "notifications": members}))
+    uris = tuple(uri for sink in sinks for uri in sink.uris)
+    known = AcknowledgedNotifications(wanted.tools_list_changed, wanted.resources_list_changed, uris)
+    return Write(jsonrpc.notification(ACKNOWLEDGED, Acknowledgement(listening.meta, known)))

@@ -1,11 +1,13 @@
 """The tables of MCP: methods and tools by their names."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, cast
 
+from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import ConfigDict
 
+from actors.vocabulary.answers import Done
 from actors.vocabulary.errors import GreenroomError
 from transports import jsonrpc
 from transports.dialect import Introduce
@@ -15,7 +17,7 @@ from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script
 from transports.dialects.mcp import completion, prompts
 from transports.dialects.mcp.calls import codex, conversation_tools, greenroom_tools, long_work, tasks
-from transports.dialects.mcp.calls.results import ToolError, tool_error, with_link
+from transports.dialects.mcp.calls.results import CallResult, ToolError, tool_error, with_link
 from transports.dialects.mcp.protocol import arguments, resources, tools
 from transports.dialects.mcp.protocol.answers import answers_in
 from transports.dialects.mcp.protocol.decoding import Undecodable, decode
@@ -23,10 +25,13 @@ from transports.dialects.mcp.protocol.introduction import WITH_TASKS, welcome
 from transports.dialects.mcp.protocol.repeated_requests import new_message
 from transports.dialects.mcp.protocol.revisions import Era, Initialize, McpParams, peer
 from transports.dialects.mcp.protocol.state import McpCall
-from transports.jsonrpc import JsonObject
 
 
 class NoParams(McpParams): ...
+
+
+class ListedTools(Struct, frozen=True):
+    tools: Sequence[Mapping[str, object]]
 
 
 class CallTool(McpParams):
@@ -36,14 +41,14 @@ class CallTool(McpParams):
 
     name: str
     arguments: object = None
-    task: JsonObject | None = None
+    task: NoParams | None = None  # its wishes have no effect
 
 
 class SetLevel(McpParams):
     level: Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 
 
-def initialize(call: McpCall, params: Initialize) -> JsonObject:
+def initialize(call: McpCall, params: Initialize) -> Mapping[str, object]:
     state = call.state
     if state.has_shaken_hands:
         raise MethodError(jsonrpc.INVALID_REQUEST, "initialize called more than once")
@@ -53,18 +58,18 @@ def initialize(call: McpCall, params: Initialize) -> JsonObject:
     return welcome(state.peer.revision, state.version, state.options.tools)
 
 
-def ping(_: McpCall, __: NoParams) -> JsonObject:
-    return {}
+def ping(_: McpCall, __: NoParams) -> Done:
+    return Done()
 
 
-def list_tools(call: McpCall, params: resources.ListPage) -> JsonObject:
+def list_tools(call: McpCall, params: resources.ListPage) -> ListedTools:
     listed = [tools.BY_NAME[name] for name in call.state.options.tools if name in tools.BY_NAME]
-    return resources.one_page(params, {"tools": listed})
+    return resources.one_page(params, ListedTools(listed))
 
 
-def set_level(call: McpCall, params: SetLevel) -> JsonObject:
+def set_level(call: McpCall, params: SetLevel) -> Done:
     call.state.log.choose(params.level)
-    return {}
+    return Done()
 
 
 # --- tools ----------------------------------------------------------------------------------------------------------
@@ -77,7 +82,7 @@ def call_tool(call: McpCall, params: CallTool) -> Script[object]:
         call.saying = call.state.repeats.identify(call.request, params.name, params.arguments)
         return (yield from tasks.begin(call, params.name, params.arguments))
     result = yield from _run_tool(call, params)
-    if not isinstance(result, dict) or (params.name in WHOLE_TURN and call.peer.expects_text_alone):
+    if not isinstance(result, CallResult) or (params.name in WHOLE_TURN and call.peer.expects_text_alone):
         return result
     return with_link(result, call.peer)
 

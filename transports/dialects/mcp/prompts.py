@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-from msgspec import to_builtins
+from msgspec import UNSET, Struct, UnsetType
 from pydantic import Field
 
 from transports.dialects.kit.script import Script, ask
 from transports.dialects.mcp.protocol.resources import ListPage, one_page
 from transports.dialects.mcp.protocol.revisions import McpParams
 from transports.dialects.mcp.protocol.state import McpCall
-from transports.jsonrpc import JsonObject
+from transports.supervisor_answers import MenuPrompts
 from transports.supervisor_requests import ListPrompts, ReadPrompt
 
 
@@ -18,11 +18,26 @@ class GetPrompt(McpParams):
     arguments: Mapping[str, str] = Field(default_factory=dict)
 
 
-def list_all(_: McpCall, params: ListPage) -> Script[JsonObject]:
-    return one_page(params, to_builtins((yield from ask(ListPrompts()))))
+class PromptContent(Struct, frozen=True):
+    type: str
+    text: str
 
 
-def get(_: McpCall, params: GetPrompt) -> Script[JsonObject]:
+class PromptMessage(Struct, frozen=True):
+    role: str
+    content: PromptContent
+
+
+class PromptMessages(Struct, frozen=True):
+    description: str | UnsetType
+    messages: tuple[PromptMessage, ...]
+
+
+def list_all(_: McpCall, params: ListPage) -> Script[MenuPrompts]:
+    return one_page(params, (yield from ask(ListPrompts())))
+
+
+def get(_: McpCall, params: GetPrompt) -> Script[PromptMessages]:
     prompt = yield from ask(ReadPrompt(params.name, params.arguments))
-    described = {"description": prompt.description} if prompt.description else {}
-    return {**described, "messages": [{"role": "user", "content": {"type": "text", "text": prompt.text}}]}
+    message = PromptMessage("user", PromptContent("text", prompt.text))
+    return PromptMessages(prompt.description or UNSET, (message,))

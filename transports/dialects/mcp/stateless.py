@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from msgspec import Struct, to_builtins
+
 from actors.vocabulary.ids import RequestId
 from transports import jsonrpc
 from transports.dialects.kit.methods import Method, always_urgent, method
@@ -12,10 +14,9 @@ from transports.dialects.mcp.calls import extension_tasks as tasks
 from transports.dialects.mcp.protocol import introduction, resources
 from transports.dialects.mcp.protocol.introduction import DISCOVER
 from transports.dialects.mcp.protocol.state import McpCall
-from transports.jsonrpc import JsonObject
 
 
-def discover(call: McpCall, _: methods.NoParams) -> JsonObject:
+def discover(call: McpCall, _: methods.NoParams) -> Mapping[str, object]:
     return introduction.discovery_result(call.state.version, call.state.options.tools)
 
 
@@ -23,8 +24,8 @@ def finish(name: str, version: str, send: Finish) -> Finish:
     """Wrap `send` for requests of this revision: it adds the required members and maps error numbers."""
 
     def end(request: RequestId, outcome: object) -> None:
-        if isinstance(outcome, dict):
-            outcome = introduction.complete_result(name, outcome, version)
+        if isinstance(outcome, dict | Struct):
+            outcome = introduction.complete_result(name, to_builtins(outcome), version)
         elif isinstance(outcome, MethodError) and outcome.number == resources.NOT_FOUND:
             outcome = MethodError(jsonrpc.INVALID_PARAMS, outcome.message, outcome.data)
         send(request, outcome)

@@ -16,6 +16,7 @@ from tests.supervisor.agents.acp.recorded import Taken
 from transports.dialects.codex.events import seed_message
 from transports.dialects.codex.questions import CodexCommand, codex_question
 from transports.dialects.mcp.protocol.elicitation import message
+from transports.jsonrpc import to_json
 from transports.question_text import question_lines, title
 
 Json = dict[str, Any]
@@ -104,7 +105,7 @@ def as_command(request: ev.ApprovalRequested) -> str:
     asked = request.model_dump(mode="json")
     event = seed_message(asked)
     assert event is not None
-    one, other = (json.dumps(told, ensure_ascii=False) for told in (codex_question(asked).members, event))
+    one, other = (to_json(told) for told in (codex_question(asked), event))
     assert all_marks(one) == all_marks(other)
     return one
 

@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 import pytest
+from msgspec import to_builtins
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ApprovalId, CallId, ItemId
@@ -23,7 +24,7 @@ READ = ev.AgentCall(title="Read a", sort="read")
 
 
 def seen(event: ev.BaseEvent) -> Any:
-    return seed_message(event.model_dump(mode="json"))
+    return to_builtins(seed_message(event.model_dump(mode="json")))
 
 
 def begin(kind: Kind) -> ev.WorkBegan:

@@ -21,7 +21,7 @@ USE = w.ask_use(w.option("once", "allow_once"), w.option("ever", "allow_always")
 
 
 def schema(request: ev.ApprovalRequested) -> Any:
-    return elicitation(request, ConversationId("c"), "1", "2", more_text=True)["requestedSchema"]
+    return elicitation(request, ConversationId("c"), "1", "2", more_text=True).schema
 
 
 def test_a_client_gets_the_server_s_form() -> None:
@@ -70,7 +70,7 @@ def test_a_client_may_say_that_it_means_outside_and_a_plain_yes_means_inside() -
 
 def test_codex_clients_get_the_form_that_they_match_and_their_yes_means_inside() -> None:
     params = elicitation(INSIDE, ConversationId("c"), "1", "2", more_text=False)
-    assert params["requestedSchema"] == {"type": "object", "properties": {}}
+    assert params.schema == {"type": "object", "properties": {}}
     answer = fit_answer(INSIDE, Decision.APPROVED, "", reply_of({"decision": "approved"}).content)
     assert not isinstance(answer, InvalidInput)
     assert not answer.outside

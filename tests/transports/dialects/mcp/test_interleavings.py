@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
+from msgspec import to_builtins
 
 from actors.messages.conversation import ResumeQueue, ToConversation
 from actors.messages.orders import Completed, InputWanted, ModelFailed
@@ -164,7 +165,7 @@ class World:
 def journalled(world: World, conversation: ConversationId) -> list[Json]:
     page = world.daemon.journal.read(conversation, 0, 10_000)
     assert page is not None
-    events = [seed_message(json.loads(record.body)) for record in page.records]
+    events = [to_builtins(seed_message(json.loads(record.body))) for record in page.records]
     return [one for one in events if one is not None and one["type"] != "session_configured"]
 
 

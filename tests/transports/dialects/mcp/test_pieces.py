@@ -4,12 +4,16 @@ import json
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
+from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import ListPlace, Record
 from tests.support.work import command_asked
 from tests.transports.dialects.mcp.json_schema import Invalid, check, revision
 from transports.dialects.codex.events import (
     MEMBERS,
+    EventParams,
+    NoticeEvent,
     event_notification,
     initial_state,
     listener_notification,
@@ -20,6 +24,7 @@ from transports.dialects.kit.identifiers import conversation_id
 from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
 from transports.dialects.mcp.protocol.options import McpOptions, with_hello
 from transports.dialects.mcp.protocol.revisions import Initialize, peer
+from transports.dialects.mcp.protocol.sinks import StreamMeta
 from transports.dialects.mcp.protocol.transcript import as_markdown
 from transports.jsonrpc import JsonObject
 from transports.supervisor_requests import Person
@@ -68,8 +73,13 @@ def test_tokens_that_nobody_counted_are_not_told_as_none() -> None:
 
 def test_null_members_stay_or_go_as_they_did() -> None:
     asked = command_asked("ls", call="c", cwd="/").model_dump(mode="json")
-    assert seed_message(asked) == {"type": "exec_approval_request", "call_id": "c", "command": ["ls"], "cwd": "/"}
-    assert seed_message({**asked, "reason": "r"})["reason"] == "r"  # type: ignore[index]  # it is known
+    assert to_builtins(seed_message(asked)) == {
+        "type": "exec_approval_request",
+        "call_id": "c",
+        "command": ["ls"],
+        "cwd": "/",
+    }
+    assert to_builtins(seed_message({**asked, "reason": "r"}))["reason"] == "r"
     assert seed_message({"type": "plan_update", "explanation": None, "plan": []}) == {
         "type": "plan_update",
         "explanation": None,
@@ -79,11 +89,11 @@ def test_null_members_stay_or_go_as_they_did() -> None:
 
 def test_a_failed_call_and_a_held_queue_are_told_as_notices() -> None:
     failed = {"type": "tool_output", "output": "…", "failed": {"kind": "patch", "message": "it does not apply"}}
-    assert seed_message(failed) == {"type": "background_event", "message": "failed: it does not apply"}
+    assert seed_message(failed) == NoticeEvent("failed: it does not apply")
     assert seed_message({**failed, "failed": None}) is None
     held = seed_message({"type": "queue_paused", "queued": 4, "waiting": ["one", "two", "three", "four"]})
-    assert held is not None
-    assert held["message"].startswith('4 messages wait: "one", "two", "three", …; `greenroom queue` lets them go on')
+    assert isinstance(held, NoticeEvent)
+    assert held.message.startswith('4 messages wait: "one", "two", "three", …; `greenroom queue` lets them go on')
 
 
 @pytest.mark.parametrize(
@@ -105,7 +115,7 @@ def test_a_failed_call_and_a_held_queue_are_told_as_notices() -> None:
     ],
 )
 def test_events_unknown_to_old_clients_are_told_in_a_line(event: JsonObject, told: str) -> None:
-    assert seed_message(event) == {"type": "background_event", "message": told}
+    assert seed_message(event) == NoticeEvent(told)
 
 
 @pytest.mark.parametrize("reason", ["interrupted", "replaced"])
@@ -122,20 +132,21 @@ def test_a_turn_that_nobody_stopped_is_never_called_interrupted(reason: str) -> 
 
 def test_notifications_are_put_together_from_bytes() -> None:
     msg = b'{"type":"x"}'
-    params = {"_meta": {"requestId": "r"}, "id": "1"}
-    assert json.loads(event_notification("codex/event", params, msg)) == {
+    meta = StreamMeta(ConversationId("S"), "r")
+    known = {"conversationId": "S", "requestId": "r"}
+    assert json.loads(event_notification("codex/event", EventParams(meta, "1"), msg)) == {
         "jsonrpc": "2.0",
         "method": "codex/event",
-        "params": {**params, "msg": {"type": "x"}},
+        "params": {"_meta": known, "id": "1", "msg": {"type": "x"}},
     }
-    assert json.loads(event_notification("x", {}, msg))["params"] == {"msg": {"type": "x"}}
+    assert json.loads(event_notification("x", EventParams(), msg))["params"] == {"msg": {"type": "x"}}
     assert json.loads(listener_notification("x", "0", "S", msg)) == {
         "jsonrpc": "2.0",
         "method": "codex/event/x",
         "params": {"id": "0", "msg": {"type": "x"}, "conversationId": "S"},
     }
-    assert json.loads(initial_state({"conversationId": "S"}, [msg, msg]))["params"] == {
-        "_meta": {"conversationId": "S"},
+    assert json.loads(initial_state(meta, [msg, msg]))["params"] == {
+        "_meta": known,
         "initial_state": {"events": [{"msg": {"type": "x"}}] * 2},
     }
 

@@ -3,6 +3,7 @@
 from typing import TypeVar
 from uuid import uuid4
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from actors.messages.conversation import Archive, FindInput, Send, ToConversation
@@ -18,7 +19,14 @@ from transports.dialects.kit.identifiers import conversation_id
 from transports.dialects.kit.refusals import MethodError, prefix_refusals
 from transports.dialects.kit.script import Script, command
 from transports.dialects.kit.turn_endings import send_input
-from transports.dialects.mcp.calls.results import ToolError, text, tool_error
+from transports.dialects.mcp.calls.results import (
+    CallResult,
+    ExtensionTask,
+    ToolError,
+    describe_extension_task,
+    text,
+    tool_error,
+)
 from transports.dialects.mcp.protocol.answers import Answers, bad_answers
 from transports.dialects.mcp.protocol.arguments import CodexArguments, CodexReplyArguments
 from transports.dialects.mcp.protocol.decoding import Undecodable, decode, without_effect
@@ -26,9 +34,11 @@ from transports.dialects.mcp.protocol.notifications import follow_progress
 from transports.dialects.mcp.protocol.seal import digest
 from transports.dialects.mcp.protocol.sinks import CallSink, call_reader
 from transports.dialects.mcp.protocol.state import McpCall, McpState
-from transports.dialects.mcp.protocol.tasks import describe_extension_task, read_state, task_of
+from transports.dialects.mcp.protocol.tasks import read_state, task_of
+from transports.dialects.mcp.protocol.tool_results import TurnContent
 from transports.dialects.mcp.protocol.turn_requests import TurnRequest
 from transports.dialects.mcp.protocol.turn_rounds import (
+    InputRequired,
     PendingQuestions,
     Round,
     give_answers,
@@ -36,7 +46,6 @@ from transports.dialects.mcp.protocol.turn_rounds import (
     last_round,
     until_asked,
 )
-from transports.jsonrpc import JsonObject
 from transports.supervisor_requests import RememberEnvironment
 
 UNREADABLE = "Failed to parse configuration for Codex tool"
@@ -44,10 +53,12 @@ INTERRUPTED = "Turn interrupted"
 DIED = "Codex runtime error: internal error; agent loop died unexpectedly"
 STOPPED_ENDINGS = frozenset({Ending.INTERRUPTED, Ending.REPLACED})
 
+ToolAnswer = CallResult | InputRequired | ExtensionTask
+AnyResult = TypeVar("AnyResult")
 AnyArguments = TypeVar("AnyArguments", CodexArguments, CodexReplyArguments)
 
 
-def codex(call: McpCall, arguments: object) -> Script[JsonObject | None]:
+def codex(call: McpCall, arguments: object) -> Script[ToolAnswer | None]:
     if call.answers is not None:
         return (yield from _resume_turn(call, "codex", CodexArguments, arguments))
     params = read_first(arguments)
@@ -55,7 +66,7 @@ def codex(call: McpCall, arguments: object) -> Script[JsonObject | None]:
     return (yield from until_its_end(call.state, open_call, _first_turn(call, open_call, params)))
 
 
-def codex_reply(call: McpCall, arguments: object) -> Script[JsonObject | None]:
+def codex_reply(call: McpCall, arguments: object) -> Script[ToolAnswer | None]:
     if call.answers is not None:
         return (yield from _resume_turn(call, "codex-reply", CodexReplyArguments, arguments))
     conversation, params = read_reply(arguments)
@@ -94,7 +105,7 @@ def _read(model: type[AnyArguments], arguments: object) -> AnyArguments:
     return params
 
 
-def _resume_turn(call: McpCall, name: str, model: type[AnyArguments], arguments: object) -> Script[JsonObject | None]:
+def _resume_turn(call: McpCall, name: str, model: type[AnyArguments], arguments: object) -> Script[ToolAnswer | None]:
     """Resume the turn of an earlier call, which its client repeats with answers."""
     state, answers = call.state, call.answers or Answers()
     round_ = last_round(state, answers, digest(name, arguments))
@@ -103,7 +114,7 @@ def _resume_turn(call: McpCall, name: str, model: type[AnyArguments], arguments:
     return (yield from until_its_end(state, open_call, _next_round(state, open_call, answers, round_)))
 
 
-def _next_round(state: McpState, open_call: TurnRequest, answers: Answers, round_: Round) -> Script[JsonObject]:
+def _next_round(state: McpState, open_call: TurnRequest, answers: Answers, round_: Round) -> Script[ToolAnswer]:
     passed_on = yield from give_answers(state, answers, round_)
     same = FindInput(key=round_.key, await_end=True, gone_s=state.options.gone_s)
     try:
@@ -134,11 +145,14 @@ def begin_call(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> TurnR
     return open_call
 
 
-def until_its_end(state: McpState, open_call: TurnRequest, turn: Script[JsonObject]) -> Script[JsonObject | None]:
+def until_its_end(
+    state: McpState, open_call: TurnRequest, turn: Script[AnyResult]
+) -> Script[AnyResult | CallResult | None]:
     """Keep the call open as long as its turn; the last call of a conversation removes their reader.
 
     None if the client took the call back, and such calls are not answered.
     """
+    result: AnyResult | CallResult
     try:
         result = yield from turn
     except MethodError:
@@ -154,7 +168,7 @@ def until_its_end(state: McpState, open_call: TurnRequest, turn: Script[JsonObje
     return None if open_call.cancelled and silent else result
 
 
-def _first_turn(call: McpCall, open_call: TurnRequest, params: CodexArguments) -> Script[JsonObject]:
+def _first_turn(call: McpCall, open_call: TurnRequest, params: CodexArguments) -> Script[ToolAnswer]:
     state, (conversation, is_there) = call.state, (yield from call.saying.place())
     if is_there:
         open_call.conversation = conversation
@@ -180,7 +194,7 @@ def _turn(
     prompt: str,
     after: int | None,
     policy: BusyPolicy = BusyPolicy.STEER,
-) -> Script[JsonObject]:
+) -> Script[ToolAnswer]:
     """Attach a reader, so that it misses nothing of the turn; then send the input."""
     state = call.state
     message = Send(
@@ -197,7 +211,7 @@ def _turn(
         accepted = yield from command(conversation, replace(message, await_end=False, gone_s=None))
         assert isinstance(accepted, AcceptedInput)  # noqa: S101  # the end of its turn is not awaited
         task = task_of(conversation, accepted)  # which exists as soon as the message is stored
-        return {"resultType": "task", **describe_extension_task(task, (yield from read_state(task)), "working")}
+        return replace(describe_extension_task(task, (yield from read_state(task)), "working"), result_type="task")
     if open_call.peer.stateless:
         return result_of_call(
             state, open_call, (yield from until_asked(state, open_call, conversation, message, after))
@@ -218,27 +232,37 @@ def read_along(state: McpState, conversation: ConversationId, after: int | None)
 
 def result_of_call(
     state: McpState, open_call: TurnRequest, outcome: AcceptedInput | TurnResult | PendingQuestions | None
-) -> JsonObject:
+) -> CallResult | InputRequired:
+    if isinstance(outcome, PendingQuestions):
+        assert open_call.conversation is not None  # noqa: S101  # the question is asked in it
+        return input_required(state, open_call, open_call.conversation, outcome)
+    return result_of_turn(open_call, outcome)
+
+
+def result_of_turn(open_call: TurnRequest, outcome: AcceptedInput | TurnResult | None) -> CallResult:
+    if not isinstance(outcome, TurnResult):
+        return _failure_result(open_call, "this was said before, and how it ended is not kept any more")
+    words = turn_text(outcome)
+    if outcome.ending is not Ending.COMPLETED:
+        return _failure_result(open_call, words, INTERRUPTED if outcome.ending in STOPPED_ENDINGS else "")
+    content = text(words, *open_call.remarks)
+    return CallResult(content=content, structured_content=_structured_content(open_call, words))
+
+
+def turn_text(outcome: TurnResult) -> str:
+    """The last message of a turn that was completed, and of any other, why it ended."""
     match outcome:
-        case PendingQuestions():
-            assert open_call.conversation is not None  # noqa: S101  # the question is asked in it
-            return input_required(state, open_call, open_call.conversation, outcome)
         case TurnResult(ending=Ending.COMPLETED, message=message):
-            reply = message or ""
-            return {"content": text(reply, *open_call.remarks), **_structured_content(open_call, reply)}
+            return message or ""
         case TurnResult(ending=ending) if ending in STOPPED_ENDINGS:
-            return _failure_result(open_call, interruption_text(outcome), INTERRUPTED)
+            return interruption_text(outcome)
         case TurnResult(ending=Ending.LOST, message=message):
-            return _failure_result(
-                open_call, f"{message or 'the turn was lost with the daemon'}; codex-reply goes on from there"
-            )
+            return f"{message or 'the turn was lost with the daemon'}; codex-reply goes on from there"
         case TurnResult(ending=ending, message=message):
-            return _failure_result(open_call, message or f"the turn ended: {ending.value}")
-        case _:
-            return _failure_result(open_call, "this was said before, and how it ended is not kept any more")
+            return message or f"the turn ended: {ending.value}"
 
 
-def _refusal_result(open_call: TurnRequest, why: GreenroomError) -> JsonObject:
+def _refusal_result(open_call: TurnRequest, why: GreenroomError) -> CallResult:
     match why:
         case ToolError():
             return tool_error(why.message)
@@ -260,15 +284,13 @@ def interruption_text(result: TurnResult) -> str:
     return f"{INTERRUPTED}{by}{': ' if why else ''}{why}"
 
 
-def _failure_result(open_call: TurnRequest, words: str, error: str = "") -> JsonObject:
+def _failure_result(open_call: TurnRequest, words: str, error: str = "") -> CallResult:
     """The result of a failure; clients of July 2025 look for `error`, with exactly these words."""
-    return {**tool_error(words, *open_call.remarks), **_structured_content(open_call, words), "error": error or words}
+    content = tool_error(words, *open_call.remarks)
+    return replace(content, structured_content=_structured_content(open_call, words), error=error or words)
 
 
-def _structured_content(open_call: TurnRequest, words: str) -> JsonObject:
-    """The members that name the conversation: a model sees no notifications, and learns here where to reply."""
-    if open_call.conversation is None:
-        return {}
-    structure = {"threadId": open_call.conversation, "sessionId": open_call.conversation, "content": words}
-    notices = [*open_call.notices, *open_call.remarks]
-    return {"structuredContent": {**structure, "notices": notices} if notices else structure}
+def _structured_content(open_call: TurnRequest, words: str) -> TurnContent | UnsetType:
+    """The structure that names the conversation: a model sees no notifications, and learns here where to reply."""
+    conversation, notices = open_call.conversation, (*open_call.notices, *open_call.remarks)
+    return UNSET if conversation is None else TurnContent(conversation, conversation, words, notices)

@@ -2,8 +2,11 @@
 
 from functools import partial
 
+from msgspec import UNSET
+
 from actors.messages.conversation import Send
 from actors.messages.routing import ListConversations
+from actors.vocabulary.answers import Done
 from actors.vocabulary.errors import GreenroomError, UnknownConversation
 from actors.vocabulary.ids import RequestId
 from actors.vocabulary.records import ListQuery
@@ -14,18 +17,18 @@ from transports.dialects.kit.identifiers import fresh_conversation
 from transports.dialects.kit.paging import BadCursor, cursor_of, place_of
 from transports.dialects.kit.refusals import prefix_refusals
 from transports.dialects.kit.script import Script, command, look_up
-from transports.dialects.mcp.calls.results import ToolError, payload
+from transports.dialects.mcp.calls.results import CallResult, ToolError, payload, tool_error
 from transports.dialects.mcp.protocol import arguments as a
+from transports.dialects.mcp.protocol import tool_results as r
 from transports.dialects.mcp.protocol.sinks import StreamSink, disconnection
 from transports.dialects.mcp.protocol.state import McpCall, McpState
-from transports.jsonrpc import JsonObject
 from transports.supervisor_requests import RememberEnvironment
 
 PAGE = 100
 TAKEN_OVER = "New stream() took over"
 
 
-def create(call: McpCall, arguments: a.ConversationCreateArguments) -> Script[JsonObject]:
+def create(call: McpCall, arguments: a.ConversationCreateArguments) -> Script[CallResult]:
     conversation = fresh_conversation()
     try:
         with prefix_refusals(ToolError, "Failed to load config"):
@@ -33,12 +36,12 @@ def create(call: McpCall, arguments: a.ConversationCreateArguments) -> Script[Js
         with prefix_refusals(ToolError, "Failed to initialize session"):
             begun = yield from begin(call.state, conversation, made.settings)
     except ToolError as error:
-        return payload({"message": error.message}, error=True)
+        return payload(r.ConversationCreateContent(message=error.message), error=True)
     call.state.creating_requests[conversation] = call.request
-    return payload({"conversation_id": conversation, "model": begun.settings.model})
+    return payload(r.ConversationCreateContent(conversation, begun.settings.model))
 
 
-def send_message(call: McpCall, arguments: a.ConversationSendMessageArguments) -> Script[JsonObject]:
+def send_message(call: McpCall, arguments: a.ConversationSendMessageArguments) -> Script[CallResult]:
     """Send input; answered when it is stored. It can be cancelled until the turn that took it has ended."""
     if not arguments.content:
         return _send_error("No content items provided")
@@ -52,14 +55,14 @@ def send_message(call: McpCall, arguments: a.ConversationSendMessageArguments) -
         if isinstance(why, UnknownConversation):
             return _send_error("Session does not exist")
         return _send_error(f"Failed to submit user input: {why.message}")
-    return payload({"status": "ok"})
+    return payload(r.SendMessageContent("ok"))
 
 
-def _send_error(why: str) -> JsonObject:
-    return payload({"status": "error", "message": why}, error=True)
+def _send_error(why: str) -> CallResult:
+    return payload(r.SendMessageContent("error", why), error=True)
 
 
-def stream(call: McpCall, arguments: a.ConversationStreamArguments) -> Script[JsonObject | None]:
+def stream(call: McpCall, arguments: a.ConversationStreamArguments) -> Script[CallResult | None]:
     """Stream: first the answer, then the state, then open questions, then live events."""
     state, conversation = call.state, arguments.conversation_id
     if state.readers.full:
@@ -68,15 +71,15 @@ def stream(call: McpCall, arguments: a.ConversationStreamArguments) -> Script[Js
     try:
         yield from state.readers.attach(reader, 0)
     except GreenroomError:
-        return {"content": [], "isError": True}
+        return tool_error()
     if reader not in state.readers:  # cancelled meanwhile
-        return payload({}) if state.options.answer_cancelled else None
+        return payload(Done()) if state.options.answer_cancelled else None
     replaced = state.streams.get(conversation)
     state.streams[conversation] = reader
     if replaced is not None:
         state.readers.detach(replaced)
         call.do(disconnection(conversation, TAKEN_OVER))
-    return payload({})
+    return payload(Done())
 
 
 def end_stream(state: McpState, request: RequestId) -> None:
@@ -88,14 +91,14 @@ def end_stream(state: McpState, request: RequestId) -> None:
             state.readers.leave(reader)
 
 
-def list_all(_: McpCall, arguments: a.ConversationsListArguments) -> Script[JsonObject]:
+def list_all(_: McpCall, arguments: a.ConversationsListArguments) -> Script[CallResult]:
     limit = PAGE if arguments.limit is None else arguments.limit
     if limit == 0:
-        return payload({"conversations": []})
+        return payload(r.ConversationsListContent(()))
     try:
         query = ListQuery(after=place_of(arguments.cursor), limit=limit)
         page = yield from look_up(ListConversations(query))
     except (GreenroomError, BadCursor) as why:
-        return payload({"message": str(why)}, error=True)
-    rows = [{"conversation_id": head.conversation, "title": head.title} for head in page.heads]
-    return payload({"conversations": rows, **({"next_cursor": cursor_of(page.next)} if page.next else {})})
+        return payload(r.ConversationsListContent(message=str(why)), error=True)
+    rows = tuple(r.TitledConversation(head.conversation, head.title) for head in page.heads)
+    return payload(r.ConversationsListContent(rows, cursor_of(page.next) or UNSET))

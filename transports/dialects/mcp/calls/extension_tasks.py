@@ -2,23 +2,26 @@
 
 from collections.abc import Mapping
 
+from msgspec import UNSET
+from msgspec.structs import replace
+
 from actors.messages.conversation import PassOn, ToConversation
+from actors.vocabulary.answers import Done, TurnResult
 from actors.vocabulary.conditions import Ending
 from actors.vocabulary.ids import ApprovalId
 from transports.dialect import Tell
 from transports.dialects.kit.questions import waiting_text
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script
-from transports.dialects.mcp.calls.codex import result_of_call
-from transports.dialects.mcp.calls.results import with_link
+from transports.dialects.mcp.calls.codex import result_of_turn, turn_text
+from transports.dialects.mcp.calls.results import ExtensionTask, describe_extension_task, with_link
 from transports.dialects.mcp.protocol.answers import answers_in
 from transports.dialects.mcp.protocol.introduction import MISSING_CAPABILITY, TASKS
 from transports.dialects.mcp.protocol.revisions import McpParams
 from transports.dialects.mcp.protocol.state import McpCall
-from transports.dialects.mcp.protocol.tasks import TaskId, TaskState, describe_extension_task, read_state, task_named
+from transports.dialects.mcp.protocol.tasks import TaskId, TaskState, read_state, task_named
 from transports.dialects.mcp.protocol.turn_requests import TurnRequest
 from transports.dialects.mcp.protocol.turn_rounds import Round, give_answers, question
-from transports.jsonrpc import JsonObject
 
 
 class ExtensionTaskParams(McpParams):
@@ -29,28 +32,27 @@ class UpdateTask(ExtensionTaskParams):
     input_responses: object
 
 
-def get(call: McpCall, params: ExtensionTaskParams) -> Script[JsonObject]:
+def get(call: McpCall, params: ExtensionTaskParams) -> Script[ExtensionTask]:
     insist_on_tasks(call)
     task = task_named(params.task_id)
     task_state = yield from read_state(task)
     if task_state.withdrawn:
-        return describe_extension_task(
-            task, task_state, "cancelled", statusMessage="the message was withdrawn before its turn"
-        )
+        withdrawn = describe_extension_task(task, task_state, "cancelled")
+        return replace(withdrawn, status_message="the message was withdrawn before its turn")
     if task_state.result is not None:
-        return _describe_finished(call, task, task_state)
+        return _describe_finished(call, task, task_state, task_state.result)
     if task_state.questions and call.peer.elicits:
         questions = {
             request.approval_id: question(request, task.conversation, str(task)) for request in task_state.questions
         }
-        return describe_extension_task(task, task_state, "input_required", inputRequests=questions)
+        return replace(describe_extension_task(task, task_state, "input_required"), input_requests=questions)
     for request in task_state.questions:
         _pass_on(call, task, request.approval_id)
-    message = {"statusMessage": waiting_text(task_state.questions[0])} if task_state.questions else {}
-    return describe_extension_task(task, task_state, "working", **message)
+    message = waiting_text(task_state.questions[0]) if task_state.questions else UNSET
+    return replace(describe_extension_task(task, task_state, "working"), status_message=message)
 
 
-def update(call: McpCall, params: UpdateTask) -> Script[JsonObject]:
+def update(call: McpCall, params: UpdateTask) -> Script[Done]:
     """Answer the open questions; other responses are ignored."""
     insist_on_tasks(call)
     task = task_named(params.task_id)
@@ -59,17 +61,17 @@ def update(call: McpCall, params: UpdateTask) -> Script[JsonObject]:
     open_ = tuple(request.approval_id for request in task_state.questions)
     if answers is not None:
         yield from give_answers(call.state, answers, Round(task.conversation, "", "", 0, open_))
-    return {}
+    return Done()
 
 
-def cancel(call: McpCall, params: ExtensionTaskParams) -> Script[JsonObject]:
+def cancel(call: McpCall, params: ExtensionTaskParams) -> Script[Done]:
     """Interrupt the turn or withdraw the message; nothing if the task has ended."""
     insist_on_tasks(call)
     task = task_named(params.task_id)
     task_state = yield from read_state(task)
     if not task_state.is_over:
         call.do(Tell(ToConversation(task.conversation, task_state.stop(task, call.client.label))))
-    return {}
+    return Done()
 
 
 def insist_on_tasks(call: McpCall) -> None:
@@ -78,20 +80,16 @@ def insist_on_tasks(call: McpCall) -> None:
         raise MethodError(MISSING_CAPABILITY, f"Missing required client capability: the extension {TASKS}", data)
 
 
-def _describe_finished(call: McpCall, task: TaskId, task_state: TaskState) -> JsonObject:
-    result = task_state.result
-    assert result is not None  # noqa: S101  # the caller has checked
-    open_call = TurnRequest(call.request, 0, task.input, False, call.peer, conversation=task.conversation)
-    call_result = result_of_call(call.state, open_call, result)
+def _describe_finished(call: McpCall, task: TaskId, task_state: TaskState, result: TurnResult) -> ExtensionTask:
     if task_state.status == "cancelled":
-        return describe_extension_task(task, task_state, "cancelled", statusMessage=call_result["content"][0]["text"])
-    message = {} if result.ending is Ending.COMPLETED else {"statusMessage": call_result["content"][0]["text"]}
-    return describe_extension_task(
-        task,
-        task_state,
-        "completed",
-        **message,
-        result={"resultType": "complete", **with_link(call_result, call.peer)},
+        described = describe_extension_task(task, task_state, "cancelled")
+        return replace(described, status_message=turn_text(result))
+    open_call = TurnRequest(call.request, 0, task.input, False, call.peer, conversation=task.conversation)
+    call_result = with_link(result_of_turn(open_call, result), call.peer)
+    return replace(
+        describe_extension_task(task, task_state, "completed"),
+        status_message=UNSET if result.ending is Ending.COMPLETED else turn_text(result),
+        result=replace(call_result, result_type="complete"),
     )
 
 

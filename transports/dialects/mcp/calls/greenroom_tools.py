@@ -1,8 +1,8 @@
 """Our own tools: list, interrupt, read, answer and more, for all conversations of any client."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from msgspec import UNSET, to_builtins
+from msgspec import UNSET
 
 from actors.messages.conversation import (
     AnswerApproval,
@@ -27,13 +27,12 @@ from transports.dialects.kit.identifiers import approval_place, conversation_id
 from transports.dialects.kit.paging import cursor_of, place_of
 from transports.dialects.kit.script import Script, ask, command, conversation_named, look_up
 from transports.dialects.kit.settings_changes import change_settings
-from transports.dialects.mcp.calls.results import payload, text
+from transports.dialects.mcp.calls.results import CallResult, payload, text
 from transports.dialects.mcp.protocol import arguments as a
 from transports.dialects.mcp.protocol import tool_results as r
 from transports.dialects.mcp.protocol.state import McpCall
 from transports.dialects.mcp.protocol.tools import ROW_MEMBERS
 from transports.dialects.mcp.protocol.transcript import as_markdown
-from transports.jsonrpc import JsonObject
 from transports.supervisor_requests import ReadHistory, Search
 from transports.waiting_words import waits
 
@@ -41,8 +40,8 @@ GO_ON = "they are held: waiting_messages lets them go on, or withdraws them; wha
 SEARCH_LIMIT = 200  # of the newest hits; a model that wants others adds words
 
 
-def list_conversations(_: McpCall, arguments: a.ListConversationsArguments) -> Script[JsonObject]:
-    found: dict[ConversationId, JsonObject] = {}
+def list_conversations(_: McpCall, arguments: a.ListConversationsArguments) -> Script[CallResult]:
+    found: dict[ConversationId, Mapping[str, object]] = {}
     if arguments.search is not None:
         hits = (yield from ask(Search(arguments.search, cwd=arguments.cwd, limit=SEARCH_LIMIT))).hits
         for hit in hits:
@@ -54,7 +53,7 @@ def list_conversations(_: McpCall, arguments: a.ListConversationsArguments) -> S
     return payload({"conversations": rows, **more})
 
 
-def interrupt_conversation(call: McpCall, arguments: a.InterruptConversationArguments) -> Script[JsonObject]:
+def interrupt_conversation(call: McpCall, arguments: a.InterruptConversationArguments) -> Script[CallResult]:
     conversation = yield from find_conversation(arguments.thread_id)
     stopped = yield from command(conversation, Interrupt(call.client.label, message=arguments.reason))
     previews = [input_.preview for input_ in stopped.waiting]
@@ -70,7 +69,7 @@ def describe_waiting(waiting: Iterable[WaitingInput]) -> tuple[r.WaitingMessage,
     )
 
 
-def waiting_messages(call: McpCall, arguments: a.WaitingMessagesArguments) -> Script[JsonObject]:
+def waiting_messages(call: McpCall, arguments: a.WaitingMessagesArguments) -> Script[CallResult]:
     """List the waiting messages, after the requested change."""
     conversation = yield from find_conversation(arguments.thread_id)
     change = _change(arguments, call.client.label)
@@ -105,7 +104,7 @@ def _input_id(arguments: a.WaitingMessagesArguments) -> InputId:
     return InputId(arguments.input_id)
 
 
-def set_conversation(call: McpCall, arguments: a.SetConversationArguments) -> Script[JsonObject]:
+def set_conversation(call: McpCall, arguments: a.SetConversationArguments) -> Script[CallResult]:
     """Change settings, within this client's ceiling."""
     conversation = yield from find_conversation(arguments.thread_id)
     name = arguments.name if "name" in arguments.model_fields_set else UNSET
@@ -113,7 +112,7 @@ def set_conversation(call: McpCall, arguments: a.SetConversationArguments) -> Sc
     return payload(r.ChangedConversation(conversation, outcome.name, outcome.changed))
 
 
-def read_conversation(_: McpCall, arguments: a.ReadConversationArguments) -> Script[JsonObject]:
+def read_conversation(_: McpCall, arguments: a.ReadConversationArguments) -> Script[CallResult]:
     conversation = yield from find_conversation(arguments.thread_id)
     history = yield from ask(ReadHistory(conversation, arguments.after, arguments.limit, arguments.before))
     page = history.page
@@ -121,10 +120,10 @@ def read_conversation(_: McpCall, arguments: a.ReadConversationArguments) -> Scr
     after = page.records[-1].seq if page.records else arguments.after
     before = page.records[0].seq if page.records else arguments.before or 1
     structure = r.TranscriptPage(conversation, words, after, before, history.complete)
-    return {"content": text(words), "structuredContent": to_builtins(structure)}
+    return CallResult(content=text(words), structured_content=structure)
 
 
-def answer_approval(call: McpCall, arguments: a.AnswerApprovalArguments) -> Script[JsonObject]:
+def answer_approval(call: McpCall, arguments: a.AnswerApprovalArguments) -> Script[CallResult]:
     approval = ApprovalId(arguments.approval_id)
     decided = AnswerApproval(
         approval,
@@ -148,5 +147,5 @@ def find_conversation(reference: str) -> Script[ConversationId]:
         return (yield from conversation_named(reference))
 
 
-def row(head: Head) -> JsonObject:
+def row(head: Head) -> Mapping[str, object]:
     return {"threadId": head.conversation, **{name: getattr(head, name) for name in ROW_MEMBERS}}

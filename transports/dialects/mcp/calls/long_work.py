@@ -1,7 +1,5 @@
 """Long work for impatient clients: `start_conversation` and `send` return at once, `wait_conversation` in time."""
 
-from msgspec import to_builtins
-
 from actors.messages.conversation import Inspect, Send
 from actors.vocabulary.answers import AcceptedInput, ConversationSummary, TurnResult
 from actors.vocabulary.events import TERMINAL, ApprovalRequested
@@ -15,14 +13,13 @@ from transports.dialects.kit.creation import begin_somewhere, make_settings
 from transports.dialects.kit.script import Script, ask, command
 from transports.dialects.kit.turn_endings import past_end
 from transports.dialects.mcp.calls.greenroom_tools import find_conversation
-from transports.dialects.mcp.calls.results import ToolError, payload, text
+from transports.dialects.mcp.calls.results import CallResult, ToolError, payload, text
 from transports.dialects.mcp.protocol import arguments as a
 from transports.dialects.mcp.protocol import tool_results as r
 from transports.dialects.mcp.protocol.conversation_waits import Wait, WaitSink
 from transports.dialects.mcp.protocol.elicitation import message
 from transports.dialects.mcp.protocol.state import McpCall
 from transports.dialects.mcp.protocol.transcript import as_markdown
-from transports.jsonrpc import JsonObject
 from transports.supervisor_requests import FindApprovalPlaces, ReadHistory, RememberEnvironment
 from transports.waiting_words import waits
 
@@ -30,12 +27,12 @@ PAGE = 256  # events in one answer; the next call continues after them
 LOOK_BACK = 64  # events searched for the last turn's end; little happens between two turns
 
 
-def start_conversation(call: McpCall, arguments: a.StartConversationArguments) -> Script[JsonObject]:
+def start_conversation(call: McpCall, arguments: a.StartConversationArguments) -> Script[CallResult]:
     conversation, notices, accepted = yield from begin_conversation(call, arguments)
     return _at_once(conversation, accepted, notices)
 
 
-def send(call: McpCall, arguments: a.SendMessageArguments) -> Script[JsonObject]:
+def send(call: McpCall, arguments: a.SendMessageArguments) -> Script[CallResult]:
     conversation = yield from find_conversation(arguments.thread_id)
     return _at_once(conversation, (yield from send_in(call, conversation, arguments.prompt, arguments.if_busy)))
 
@@ -65,7 +62,7 @@ def send_in(call: McpCall, conversation: ConversationId, prompt: str, policy: Bu
     return accepted
 
 
-def _at_once(conversation: ConversationId, accepted: AcceptedInput, notices: tuple[str, ...] = ()) -> JsonObject:
+def _at_once(conversation: ConversationId, accepted: AcceptedInput, notices: tuple[str, ...] = ()) -> CallResult:
     waits, note = accepted.turn is None, go_on(conversation, accepted.seq)
     return payload(r.SentMessage(conversation, accepted.input, waits, accepted.seq, note, notices))
 
@@ -77,7 +74,7 @@ def go_on(conversation: ConversationId, after: int) -> str:
 # --- waiting --------------------------------------------------------------------------------------------------------
 
 
-def wait_conversation(call: McpCall, arguments: a.WaitConversationArguments) -> Script[JsonObject | None]:
+def wait_conversation(call: McpCall, arguments: a.WaitConversationArguments) -> Script[CallResult | None]:
     """Wait for the end, for a new question, or for the time; then return the news since the cursor.
 
     A question from before the cursor was returned already: somebody deals with it, and the wait goes on.
@@ -111,7 +108,7 @@ def _asked_since(summary: ConversationSummary, after: int | None) -> Script[bool
     return any(place is None or place[0] > after for place in places)
 
 
-def _describe_news(conversation: ConversationId, after: int, unfinished: str) -> Script[JsonObject]:
+def _describe_news(conversation: ConversationId, after: int, unfinished: str) -> Script[CallResult]:
     history = yield from ask(ReadHistory(conversation, after, PAGE))
     summary = yield from command(conversation, Inspect())
     result = None if summary.turn is not None else (yield from _last_end(summary))
@@ -131,7 +128,7 @@ def _describe_news(conversation: ConversationId, after: int, unfinished: str) ->
         result.ending if result else None,
         (result.message or "") if result else None,
     )
-    return {"content": text(f"{words}\n\n{note}".strip()), "structuredContent": to_builtins(structure)}
+    return CallResult(content=text(f"{words}\n\n{note}".strip()), structured_content=structure)
 
 
 def _last_end(summary: ConversationSummary) -> Script[TurnResult | None]:

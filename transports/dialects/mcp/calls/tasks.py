@@ -1,6 +1,7 @@
 """`codex` and `codex-reply` as tasks, and the methods of tasks: get, result, list, cancel, with notifications."""
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from actors.messages.conversation import FindInput
 from actors.messages.effects import Slice
@@ -15,21 +16,22 @@ from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script, command
 from transports.dialects.kit.turn_endings import end_of
 from transports.dialects.mcp.calls import codex, long_work
-from transports.dialects.mcp.calls.results import ToolError, with_link
+from transports.dialects.mcp.calls.results import CallResult, ToolError, with_link
 from transports.dialects.mcp.protocol import resources
 from transports.dialects.mcp.protocol.revisions import McpParams
 from transports.dialects.mcp.protocol.state import McpCall, McpState
 from transports.dialects.mcp.protocol.tasks import (
+    DescribedTask,
+    RelatedTask,
     TaskId,
+    TaskMeta,
     TaskState,
     describe_task,
     read_state,
-    related_task_meta,
     task_named,
     task_of,
 )
 from transports.dialects.mcp.protocol.turn_requests import TurnRequest
-from transports.jsonrpc import JsonObject
 
 CHANGES = frozenset({*TERMINAL, APPROVAL_REQUESTED, APPROVAL_RESOLVED})  # events that may change the status
 
@@ -38,10 +40,19 @@ class TaskParams(McpParams):
     task_id: str
 
 
+class BegunTask(Struct, frozen=True):
+    task: DescribedTask
+    meta: TaskMeta = field(name="_meta")
+
+
+class ListedTasks(Struct, frozen=True):
+    tasks: list[DescribedTask]
+
+
 # --- beginning a task -----------------------------------------------------------------------------------------------
 
 
-def begin(call: McpCall, name: str, arguments: object) -> Script[JsonObject]:
+def begin(call: McpCall, name: str, arguments: object) -> Script[BegunTask]:
     """Begin a task. Errors before it is accepted are errors of the request, which has no result yet."""
     try:
         task = yield from _begin_turn(call, name, arguments)
@@ -51,8 +62,7 @@ def begin(call: McpCall, name: str, arguments: object) -> Script[JsonObject]:
     call.state.tasks[str(task)] = None
     yield from _follow(call.state, task, state)
     reply = f"The work has begun in conversation {task.conversation}; codex-reply with this threadId says more in it."
-    meta = {"io.modelcontextprotocol/model-immediate-response": reply, **related_task_meta(task)}
-    return {"task": _describe(task, state), "_meta": meta}
+    return BegunTask(_describe(task, state), TaskMeta(reply, RelatedTask(str(task))))
 
 
 def _begin_turn(call: McpCall, name: str, arguments: object) -> Script[TaskId]:
@@ -67,12 +77,12 @@ def _begin_turn(call: McpCall, name: str, arguments: object) -> Script[TaskId]:
 # --- the methods ----------------------------------------------------------------------------------------------------
 
 
-def get(_: McpCall, params: TaskParams) -> Script[JsonObject]:
+def get(_: McpCall, params: TaskParams) -> Script[DescribedTask]:
     task = task_named(params.task_id)
     return _describe(task, (yield from read_state(task)))
 
 
-def list_all(call: McpCall, params: resources.ListPage) -> Script[JsonObject]:
+def list_all(call: McpCall, params: resources.ListPage) -> Script[ListedTasks]:
     """List the tasks that this client has begun, on this connection or those before it."""
     listed = []
     for name in tuple(call.state.tasks):
@@ -81,10 +91,10 @@ def list_all(call: McpCall, params: resources.ListPage) -> Script[JsonObject]:
             listed.append(_describe(task, (yield from read_state(task))))
         except MethodError:
             call.state.tasks.pop(name, None)
-    return resources.one_page(params, {"tasks": listed})
+    return resources.one_page(params, ListedTasks(listed))
 
 
-def cancel(call: McpCall, params: TaskParams) -> Script[JsonObject]:
+def cancel(call: McpCall, params: TaskParams) -> Script[DescribedTask]:
     """Withdraw its input, or interrupt the turn that took it; answered when all of that is gone."""
     task = task_named(params.task_id)
     state = yield from read_state(task)
@@ -94,7 +104,7 @@ def cancel(call: McpCall, params: TaskParams) -> Script[JsonObject]:
     return _describe(task, (yield from read_state(task)))
 
 
-def result(call: McpCall, params: TaskParams) -> Script[JsonObject | None]:
+def result(call: McpCall, params: TaskParams) -> Script[CallResult | None]:
     """Wait for the end, with the events and questions of its turn, and answer like the call itself.
 
     A client that takes this request back has only stopped waiting.
@@ -108,18 +118,18 @@ def result(call: McpCall, params: TaskParams) -> Script[JsonObject | None]:
     outcome = yield from codex.until_its_end(call.state, open_call, _end(call, open_call, task, state.result))
     if outcome is None or open_call.cancelled:
         return None
-    return {**with_link(outcome, call.peer), "_meta": related_task_meta(task)}
+    return replace(with_link(outcome, call.peer), meta=TaskMeta(related=RelatedTask(str(task))))
 
 
-def _end(call: McpCall, open_call: TurnRequest, task: TaskId, end: TurnResult | None) -> Script[JsonObject]:
+def _end(call: McpCall, open_call: TurnRequest, task: TaskId, end: TurnResult | None) -> Script[CallResult]:
     if end is None:
         codex.read_along(call.state, task.conversation, None)
         outcome = yield from command(task.conversation, FindInput(task.input, await_end=True))
         end = outcome if isinstance(outcome, TurnResult) else (yield from end_of(task.conversation, outcome))
-    return codex.result_of_call(call.state, open_call, end)
+    return codex.result_of_turn(open_call, end)
 
 
-def _describe(task: TaskId, state: TaskState) -> JsonObject:
+def _describe(task: TaskId, state: TaskState) -> DescribedTask:
     return describe_task(task, state, _message(state))
 
 
@@ -167,7 +177,8 @@ class TaskSink(Struct, eq=False):
             return self._leave()
         if state.status != self.last_status:
             self.last_status = state.status
-            params = {**_describe(self.task, state), "_meta": related_task_meta(self.task)}
+            meta = TaskMeta(related=RelatedTask(str(self.task)))
+            params = replace(_describe(self.task, state), meta=meta)
             self.state.do(Write(jsonrpc.notification("notifications/tasks/status", params)))
         if state.is_over:
             self._leave()

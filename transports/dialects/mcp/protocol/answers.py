@@ -8,13 +8,12 @@ from transports import jsonrpc
 from transports.dialects.kit.questions import Reply
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.mcp.protocol.elicitation import ACTIONS, DECISIONS, reply_of
-from transports.jsonrpc import JsonObject
 
 
 class Answers(Struct, frozen=True):
     """`responses`: by the names of the questions."""
 
-    responses: Mapping[str, JsonObject] = {}
+    responses: Mapping[str, Mapping[str, object]] = {}
     state: str | None = None
 
     def reply(self, name: str) -> Reply | None:
@@ -27,14 +26,14 @@ class Answers(Struct, frozen=True):
         return reply_of(response)
 
 
-def answers_in(params: JsonObject) -> Answers | None:
+def answers_in(params: Mapping[str, object]) -> Answers | None:
     """The answers in the params of a call; None if the call is new. Raises MethodError."""
     if "inputResponses" not in params and "requestState" not in params:
         return None
     responses, state = params.get("inputResponses", {}), params.get("requestState")
     if not isinstance(responses, dict) or not all(isinstance(response, dict) for response in responses.values()):
         raise bad_answers("`inputResponses` must be an object of objects")
-    if "requestState" in params and not isinstance(state, str):
+    if not isinstance(state, str | None) or ("requestState" in params and state is None):
         raise bad_answers("`requestState` must be the string that came with the questions")
     return Answers(responses, state)
 

@@ -3,6 +3,7 @@
 The first two families ignore unknown members, as Codex did; our own tools refuse them.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
@@ -11,7 +12,6 @@ from pydantic.alias_generators import to_camel
 from actors.vocabulary.items import InputItem
 from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, Decision, ReasoningEffort, SandboxMode
 from transports.dialects.kit.identifiers import Id
-from transports.jsonrpc import JsonObject
 
 ID = "The conversation's id (threadId)."
 WHEN_TO_ASK = "When to ask for approval."
@@ -22,7 +22,7 @@ DEVELOPER = "Told to the model as the developer's, before all else."
 INSTRUCTIONS = "Replaces the built-in instructions."
 DECISIONS = [decision.value for decision in Decision if decision is not Decision.WITHDRAWN]
 
-Overrides = Annotated[JsonObject, WithJsonSchema({"type": "object", "additionalProperties": True})]
+Overrides = Annotated[Mapping[str, object], WithJsonSchema({"type": "object", "additionalProperties": True})]
 Content = Annotated[tuple[InputItem, ...], WithJsonSchema({"type": "array", "items": {"type": "object"}})]
 Choice = Annotated[Decision, WithJsonSchema({"type": "string", "enum": DECISIONS})]
 Named = Annotated[str, Field(description="The conversation's id, a unique prefix of it, or its name.")]
@@ -67,7 +67,7 @@ class LenientArguments(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-def _object_or_nothing(value: object) -> JsonObject | None:
+def _object_or_nothing(value: object) -> Mapping[str, object] | None:
     return value if isinstance(value, dict) else None
 
 

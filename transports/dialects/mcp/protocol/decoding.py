@@ -1,11 +1,10 @@
 """Arguments to models, and problems and ignored arguments in the words of Codex. Pure."""
 
+from collections.abc import Iterable
 from typing import TypeVar
 
 from pydantic import AliasChoices, BaseModel, ValidationError
 from pydantic_core import ErrorDetails
-
-from transports.jsonrpc import JsonObject
 
 NAME_LENGTH = 60  # characters of an unknown name
 NAMES_SHOWN = 8  # unknown names listed for one request
@@ -37,7 +36,7 @@ def without_effect(name: str, model: type[BaseModel], arguments: object) -> tupl
     return (*unknown, *early)
 
 
-def _unknown_members(model: type[BaseModel], arguments: JsonObject) -> list[str]:
+def _unknown_members(model: type[BaseModel], arguments: Iterable[str]) -> list[str]:
     """Members that the pydantic model does not have. `_meta` is the protocol's own."""
     if model.model_config.get("extra") == "allow":
         return []

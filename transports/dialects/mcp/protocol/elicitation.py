@@ -4,6 +4,11 @@ The members with `codex_` are for Codex clients; SDK clients strip them, so the 
 the place, in the text of every surface, and last the agent's own words.
 """
 
+from collections.abc import Mapping
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from actors.conversation.choices import choices
 from actors.conversation.fitting_answers import OPTION, YES
 from actors.vocabulary.events import (
@@ -14,14 +19,14 @@ from actors.vocabulary.events import (
     FormField,
     FormSubject,
 )
-from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.ids import CallId, ConversationId
 from actors.vocabulary.quoting import quote_command
 from actors.vocabulary.settings import Decision
 from actors.vocabulary.visible_text import misleading_places
 from transports import question_text
-from transports.dialects.codex.questions import CodexCommand, codex_question
+from transports.dialects.codex.questions import Changes, CodexCommand, codex_question
 from transports.dialects.kit.questions import Reply
-from transports.jsonrpc import JsonObject
+from transports.dialects.mcp.protocol.tasks import TaskMeta
 
 LINES_SHOWN = 200  # lines of a question in the message; the middle of a longer one is left out, and a line says so
 SENTENCE_LENGTH = 200  # characters of a command within a sentence; a longer one gets lines of its own
@@ -31,39 +36,61 @@ DECISIONS: dict[str, Decision | None] = {
 }
 
 
+class ParsedCommand(Struct, frozen=True):
+    type: str
+    cmd: str
+
+
+class Elicitation(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Params of `elicitation/create`, with the request and its turn under Codex's names."""
+
+    mode: str | None = None
+    message: str
+    schema: Mapping[str, object] = field(name="requestedSchema")
+    codex_elicitation: str
+    conversation: ConversationId = field(name="threadId")
+    codex_mcp_tool_call_id: str
+    codex_event_id: str
+    codex_call_id: CallId
+    codex_command: list[str] | None = None
+    codex_cwd: str | None = None
+    codex_parsed_cmd: tuple[ParsedCommand, ...] | None = None
+    codex_reason: str | None = None
+    codex_grant_root: str | None = None
+    codex_changes: Mapping[str, object] | None = None
+    meta: TaskMeta | None = field(name="_meta", default=None)
+
+
+class InputRequest(Struct, frozen=True):
+    """A question within a result, for a client that repeats its call with the answer."""
+
+    method: str
+    params: Elicitation
+
+
 def elicitation(
     request: ApprovalRequested, conversation: ConversationId, tool_call: str, event: str, *, more_text: bool
-) -> JsonObject:
-    """Params of `elicitation/create`, with the request and its turn under Codex's names.
-
-    `more_text`: false for clients that match the message exactly, and know files as of August 2025.
-    """
-    kind, members = _for_codex(request, more_text=more_text)
-    return {
-        "message": message(request, more=more_text),
-        "requestedSchema": _form(request, more_text=more_text),
-        "codex_elicitation": kind,
-        "threadId": conversation,
-        "codex_mcp_tool_call_id": tool_call,
-        "codex_event_id": event,
-        "codex_call_id": request.call_id,
-        **members,
-    }
-
-
-def _for_codex(request: ApprovalRequested, *, more_text: bool) -> tuple[str, JsonObject]:
-    """The kind and the members for Codex clients."""
+) -> Elicitation:
+    """`more_text`: false for clients that match the message exactly, and know files as of August 2025."""
     question = codex_question(request.model_dump(mode="json"))
+    params = Elicitation(
+        message=message(request, more=more_text),
+        schema=_form(request, more_text=more_text),
+        codex_elicitation="exec-approval" if isinstance(question, CodexCommand) else "patch-approval",
+        conversation=conversation,
+        codex_mcp_tool_call_id=tool_call,
+        codex_event_id=event,
+        codex_call_id=request.call_id,
+    )
     if isinstance(question, CodexCommand):
-        return "exec-approval", {
-            "codex_command": question.command,
-            "codex_cwd": question.cwd,
-            "codex_parsed_cmd": [{"type": "unknown", "cmd": quote_command(question.command)}],
-        }
-    changes = _tag_changes(question.changes) if more_text else question.changes
-    optional = {"codex_reason": question.reason, "codex_grant_root": question.grant_root}
-    known = {name: value for name, value in optional.items() if value is not None}
-    return "patch-approval", {**known, "codex_changes": changes}
+        parsed = ParsedCommand("unknown", quote_command(question.command))
+        return replace(params, codex_command=question.command, codex_cwd=question.cwd, codex_parsed_cmd=(parsed,))
+    return replace(
+        params,
+        codex_reason=question.reason,
+        codex_grant_root=question.grant_root,
+        codex_changes=_tag_changes(question.changes) if more_text else question.changes,
+    )
 
 
 def message(request: ApprovalRequested, *, more: bool) -> str:
@@ -108,7 +135,7 @@ def reply_of(result: object) -> Reply:
     return Reply(Decision.DENIED, "the client's reply could not be read")
 
 
-def _form(request: ApprovalRequested, *, more_text: bool) -> JsonObject:
+def _form(request: ApprovalRequested, *, more_text: bool) -> Mapping[str, object]:
     """The form for a person, in MCP's terms: a server's own form, or the choice of a yes.
 
     Without a choice, the first yes counts. Clients that match exactly know of no choice for a command.
@@ -127,19 +154,20 @@ def _form(request: ApprovalRequested, *, more_text: bool) -> JsonObject:
             return {"type": "object", "properties": {}}
 
 
-def _property(field: FormField) -> JsonObject:
+def _property(field: FormField) -> Mapping[str, object]:
     least, most = FORM_LIMITS[field.type]
     limits = {name: value for name, value in ((least, field.least), (most, field.most)) if value is not None}
     texts = {name: text for name in ("title", "description", "format") if (text := getattr(field, name))}
     default = {} if field.default is None else {"default": field.default}
-    choices: JsonObject = {"enum": field.choices} if field.choices else {}
+    choices = {"enum": field.choices} if field.choices else {}
     if field.type == "array":
         return {"type": "array", **texts, "items": {"type": "string", **choices}, **limits, **default}
     names = {"enumNames": field.names} if field.names and all(field.names) else {}
     return {"type": field.type, **texts, **choices, **names, **limits, **default}
 
 
-def _tag_changes(changes: JsonObject) -> JsonObject:
+def _tag_changes(changes: Changes) -> Mapping[str, object]:
     """The changes as Codex has written them since autumn 2025: the kind is a member, a deleted file has a content."""
-    kinds = {path: {"delete": {"content": ""}} if change == "delete" else change for path, change in changes.items()}
-    return {path: {"type": kind, **change[kind]} for path, change in kinds.items() for kind in change}
+    deleted: Mapping[str, Mapping[str, object]] = {"delete": {"content": ""}}
+    kinds = ((path, deleted if isinstance(change, str) else change) for path, change in changes.items())
+    return {path: {"type": kind, **members} for path, change in kinds for kind, members in change.items()}

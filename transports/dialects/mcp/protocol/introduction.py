@@ -10,7 +10,7 @@ from transports import SERVER
 
 TYPE_CHECKING = False  # loading typing costs more than the whole bridge
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from transports.bridge.messages import Message
 
@@ -138,7 +138,7 @@ def complete_result(method: str, result: Message, version: str) -> Message:
     return {"resultType": "complete", **lifetime, **result, "_meta": meta}
 
 
-def refusal(meta: Message) -> tuple[int, str, Message | None] | None:
+def refusal(meta: Mapping[str, object]) -> tuple[int, str, Message | None] | None:
     """The reason why a stateless request can't be served, by its `_meta`: code, message and data. None: it can be."""
     if META_REVISION not in meta:
         return INVALID_PARAMS, f"Invalid params: missing `_meta` member `{META_REVISION}`", None

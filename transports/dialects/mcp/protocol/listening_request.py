@@ -1,10 +1,19 @@
 """A request of `subscriptions/listen`, in the state of its client. A leaf."""
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from actors.vocabulary.ids import RequestId
 from transports.dialects.mcp.protocol.introduction import META_SUBSCRIPTION
-from transports.jsonrpc import JsonObject
+
+
+class SubscriptionMeta(Struct, frozen=True):
+    """The `_meta` of the notifications that a listening request brings."""
+
+    request: RequestId = field(name=META_SUBSCRIPTION)
+
+
+class ListChange(Struct, frozen=True):
+    meta: SubscriptionMeta = field(name="_meta")
 
 
 class ListeningRequest(Struct, frozen=True):
@@ -14,5 +23,5 @@ class ListeningRequest(Struct, frozen=True):
     methods: frozenset[str]
 
     @property
-    def meta(self) -> JsonObject:
-        return {"_meta": {META_SUBSCRIPTION: self.request}}
+    def meta(self) -> SubscriptionMeta:
+        return SubscriptionMeta(self.request)

@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable
 from typing import Protocol
 
+from msgspec import UNSET, Struct, UnsetType, field
+
 from actors.messages.routing import WatchList
 from actors.vocabulary.events import ACTIVITIES
 from transports import jsonrpc
@@ -11,7 +13,7 @@ from transports.dialect import Action, Wake, Write
 from transports.dialects.codex.events import CodexEvent
 from transports.dialects.kit.client_state import ClientState
 from transports.dialects.kit.script import Script, Scripts, look_up
-from transports.dialects.mcp.protocol.turn_requests import TurnRequest
+from transports.dialects.mcp.protocol.turn_requests import CallMeta, ProgressToken, TurnRequest
 from transports.question_text import command_line
 
 
@@ -63,6 +65,13 @@ BEGINNINGS = {  # of work that Codex has an event for
 }
 
 
+class Progress(Struct, frozen=True, rename="camel"):
+    meta: CallMeta | UnsetType = field(name="_meta")
+    progress_token: ProgressToken
+    progress: int
+    message: str
+
+
 def follow_progress(state: ClientState, call: TurnRequest, every_s: float) -> None:
     """Ask for the next timer, which reports progress; a call without a token has none."""
     if call.progress is not None:
@@ -73,8 +82,8 @@ def tell_progress(state: ClientState, call: TurnRequest, message: str) -> None:
     if call.progress is not None:
         call.reports += 1
         # No event names the conversation of a stateless call; the bridge needs it if the daemon is lost.
-        meta = {"_meta": call.meta()} if call.peer.stateless else {}
-        params = {**meta, "progressToken": call.progress, "progress": call.reports, "message": message}
+        meta = call.meta() if call.peer.stateless else UNSET
+        params = Progress(meta, call.progress, call.reports, message)
         state.do(Write(jsonrpc.notification("notifications/progress", params)))
 
 

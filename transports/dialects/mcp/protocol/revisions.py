@@ -4,6 +4,7 @@ Revisions up to 2025-11-25 begin with a handshake, which is valid for the connec
 introduces its client. The first request decides the era of a connection; `server/discover` does not.
 """
 
+from collections.abc import Mapping
 from enum import Enum
 
 from msgspec import Struct
@@ -13,7 +14,6 @@ from pydantic.alias_generators import to_camel
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.mcp.protocol import introduction
 from transports.dialects.mcp.protocol.introduction import DISCOVER, HANDSHAKE, META_REVISION, NEWEST, STATELESS
-from transports.jsonrpc import JsonObject
 
 TELLS_MORE = "2025-11-25"  # from this revision on, clients match no texts exactly
 LAST_WITH_TWINS = "2025-06-18"  # the last revision that clients of that summer spoke
@@ -22,6 +22,9 @@ WITHOUT_LINKS = frozenset({"mcp", "opencode"})
 LINKS_FROM = "2025-06-18"  # the first with resource_link
 GEMINI = "gemini-cli"  # the beginning of the name; a client of today with the revision of that summer
 WITH_BATCHES = "2025-03-26"
+
+
+ClientMeta = Mapping[str, object]  # the `_meta` of a client's request
 
 
 class Era(Enum):
@@ -40,9 +43,20 @@ class ClientInfo(McpParams):
     version: str
 
 
+class ClientCapabilities(McpParams):
+    elicitation: object = None
+    extensions: object = None
+
+    @property
+    def shows_forms(self) -> bool:
+        """Whether the client can show forms: an empty object means so, an object with only other modes does not."""
+        modes = self.elicitation
+        return isinstance(modes, dict) and (not modes or "form" in modes or "url" not in modes)
+
+
 class Initialize(McpParams):
     protocol_version: str
-    capabilities: JsonObject
+    capabilities: ClientCapabilities
     client_info: ClientInfo
 
 
@@ -65,7 +79,7 @@ class Introduction(Struct, frozen=True):
         return self.revision < TELLS_MORE and not self.name.startswith(GEMINI)
 
 
-def introduction_of(method: str, meta: JsonObject, era: Era | None) -> Introduction | None:
+def introduction_of(method: str, meta: ClientMeta, era: Era | None) -> Introduction | None:
     """The client as its request introduces it; None if the handshake does. Raises MethodError otherwise."""
     revision = meta.get(META_REVISION)
     if era is Era.HANDSHAKE:
@@ -84,21 +98,16 @@ def introduction_of(method: str, meta: JsonObject, era: Era | None) -> Introduct
     return _of_this_request(meta)
 
 
-def _of_this_request(meta: JsonObject) -> Introduction:
-    who, capabilities = meta.get(introduction.META_CLIENT), meta[introduction.META_CAPABILITIES]
+def _of_this_request(meta: ClientMeta) -> Introduction:
+    who = meta.get(introduction.META_CLIENT)
+    capabilities = ClientCapabilities.model_validate(meta[introduction.META_CAPABILITIES])
     texts = {key: value for key, value in who.items() if isinstance(value, str)} if isinstance(who, dict) else {}
-    extensions = capabilities.get("extensions")
-    tasks = isinstance(extensions, dict) and introduction.TASKS in extensions
+    tasks = isinstance(capabilities.extensions, dict) and introduction.TASKS in capabilities.extensions
     name, version = texts.get("name", ""), texts.get("version", "")
-    return Introduction(name, version, STATELESS, _elicits(capabilities), tasks)
+    return Introduction(name, version, STATELESS, capabilities.shows_forms, tasks)
 
 
 def peer(params: Initialize) -> Introduction:
     revision = introduction.agreed_revision(params.protocol_version)
-    return Introduction(params.client_info.name, params.client_info.version, revision, _elicits(params.capabilities))
-
-
-def _elicits(capabilities: JsonObject) -> bool:
-    """True if the client can show forms: an empty object means so, an object with only other modes does not."""
-    elicitation = capabilities.get("elicitation")
-    return isinstance(elicitation, dict) and (not elicitation or "form" in elicitation or "url" not in elicitation)
+    client = params.client_info
+    return Introduction(client.name, client.version, revision, params.capabilities.shows_forms)

@@ -5,16 +5,17 @@ import binascii
 import hashlib
 import hmac
 import json
+from collections.abc import Mapping
 
-from transports.jsonrpc import JsonObject, to_json
+from transports.jsonrpc import to_json
 
 
-def seal_content(secret: bytes, content: JsonObject) -> str:
+def seal_content(secret: bytes, content: object) -> str:
     body = base64.urlsafe_b64encode(to_json(content).encode())
     return f"{body.decode()}.{_mark(secret, body)}"
 
 
-def unseal(secret: bytes, text: str) -> JsonObject | None:
+def unseal(secret: bytes, text: str) -> Mapping[str, object] | None:
     """The content; None if this secret did not seal exactly this text."""
     body, _, mark = text.partition(".")
     if not hmac.compare_digest(_mark(secret, body.encode()).encode(), mark.encode()):

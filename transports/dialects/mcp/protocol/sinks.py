@@ -2,7 +2,8 @@
 
 from functools import partial
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, UnsetType, field
+from msgspec.structs import replace
 
 from actors.messages.effects import Slice
 from actors.vocabulary.events import TERMINAL, ApprovalRequested
@@ -11,6 +12,7 @@ from transports import jsonrpc
 from transports.dialect import Wake, Write
 from transports.dialects.codex.events import (
     CodexEvent,
+    EventParams,
     event_notification,
     history_of,
     initial_state,
@@ -20,10 +22,11 @@ from transports.dialects.kit.conversation_readers import SinkReader
 from transports.dialects.kit.paged_history import RecentMessages
 from transports.dialects.kit.questions import DISMISSED_REASON, describe_question, waiting_text
 from transports.dialects.mcp.protocol.elicitation import elicitation
+from transports.dialects.mcp.protocol.listening_request import SubscriptionMeta
 from transports.dialects.mcp.protocol.notifications import note_activity, tell_progress
 from transports.dialects.mcp.protocol.revisions import TELLS_MORE
 from transports.dialects.mcp.protocol.state import McpState
-from transports.dialects.mcp.protocol.tasks import TaskId, related_task_meta
+from transports.dialects.mcp.protocol.tasks import RelatedTask, TaskId, TaskMeta
 from transports.dialects.mcp.protocol.turn_requests import TurnRequest
 
 HOW_TO_GO_ON = (
@@ -50,8 +53,8 @@ class AskingSink(Struct, eq=False):
         def write(number: int) -> bytes:
             more = peer.revision >= TELLS_MORE
             params = elicitation(request, self.conversation, str(tool_call), event, more_text=more)
-            meta = {"_meta": related_task_meta(task)} if task else {}
-            return jsonrpc.request(number, "elicitation/create", {**params, **meta})
+            meta = TaskMeta(related=RelatedTask(str(task))) if task else None
+            return jsonrpc.request(number, "elicitation/create", replace(params, meta=meta))
 
         if peer.elicits:
             questions.ask(request, self.conversation, write)
@@ -90,7 +93,7 @@ class CallSink(AskingSink, eq=False):
         if event.msg is None:
             return
         event_id = "" if event.type == "session_configured" else call.event_id(event.turn)
-        params = {"_meta": call.meta(), "id": event_id}
+        params = EventParams(call.meta(), event_id)
         self.state.do(Write(event_notification("codex/event", params, event.msg)))
         if self.state.has_twin(event.type):
             self.state.do(Write(event_notification(event.type, params, event.msg)))
@@ -120,6 +123,16 @@ def call_reader(state: McpState, conversation: ConversationId) -> SinkReader | N
 # --- streams --------------------------------------------------------------------------------------------------------
 
 
+class StreamMeta(Struct, frozen=True, rename="camel"):
+    conversation_id: ConversationId
+    request_id: RequestId | UnsetType = UNSET
+
+
+class Disconnection(Struct, frozen=True):
+    meta: StreamMeta = field(name="_meta")
+    reason: str
+
+
 class StreamSink(AskingSink, eq=False):
     """`conversationStream`: the whole history as `initial_state`, then live events, without gap or duplicate.
 
@@ -136,11 +149,11 @@ class StreamSink(AskingSink, eq=False):
                 if self.history is not None:
                     self.history.add(event.msg)
                 else:
-                    do(Write(event_notification(event.type, self._meta(), event.msg)))
+                    do(Write(event_notification(event.type, self._params(), event.msg)))
             questions.heed(slice_, event.record, partial(self._ask, turn=event.turn))
         if slice_.live and self.history is not None:
             history, self.history = self.history, None
-            meta = {"conversationId": self.conversation, **self._meta().get("_meta", {})}
+            meta = self._params().meta or StreamMeta(self.conversation)
             do(Write(initial_state(meta, history_of(history.messages, history.left_out))))
         questions.heed_pending(slice_, partial(self._ask, turn=slice_.turn))
 
@@ -154,18 +167,22 @@ class StreamSink(AskingSink, eq=False):
         created = self.state.creating_requests.get(self.conversation)
         self.put(request, created if created is not None else self.request, turn or "")
 
-    def _meta(self) -> jsonrpc.JsonObject:
-        if not self.state.options.stream_meta:
-            return {}
-        return {"_meta": {"conversationId": self.conversation, "requestId": self.request}}
+    def _params(self) -> EventParams:
+        told = self.state.options.stream_meta
+        return EventParams(StreamMeta(self.conversation, self.request) if told else UNSET)
 
 
 def disconnection(conversation: ConversationId, reason: str) -> Write:
-    params = {"_meta": {"conversationId": conversation}, "reason": reason}
+    params = Disconnection(StreamMeta(conversation), reason)
     return Write(jsonrpc.notification("notifications/stream_disconnected", params))
 
 
 # --- resources ------------------------------------------------------------------------------------------------------
+
+
+class ResourceUpdate(Struct, frozen=True):
+    meta: SubscriptionMeta | UnsetType = field(name="_meta")
+    uri: str
 
 
 class UpdateSink(Struct, eq=False):
@@ -175,7 +192,7 @@ class UpdateSink(Struct, eq=False):
     conversation: ConversationId
     uris: set[str]
     number: int  # names its timer
-    meta: jsonrpc.JsonObject = {}
+    meta: SubscriptionMeta | UnsetType = UNSET
     acknowledged: bool = True  # false before the client got the acknowledgement
     resting: bool = False
     changed: bool = False
@@ -193,9 +210,8 @@ class UpdateSink(Struct, eq=False):
         if self.changed:
             self.changed = False
             for uri in sorted(self.uris):
-                self.state.do(
-                    Write(jsonrpc.notification("notifications/resources/updated", {**self.meta, "uri": uri}))
-                )
+                params = ResourceUpdate(self.meta, uri)
+                self.state.do(Write(jsonrpc.notification("notifications/resources/updated", params)))
             self.state.do(Wake(f"{UPDATED}:{self.number}", UPDATED_EVERY_S))
 
     def handle_loss(self, reason: str) -> None:  # noqa: ARG002  # resources have no notification of an end

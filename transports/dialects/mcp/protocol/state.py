@@ -15,7 +15,7 @@ from transports.dialects.kit.reading_state import ReadingState
 from transports.dialects.mcp.protocol.answers import Answers
 from transports.dialects.mcp.protocol.conversation_waits import Wait
 from transports.dialects.mcp.protocol.decoding import without_effect
-from transports.dialects.mcp.protocol.listening_request import ListeningRequest
+from transports.dialects.mcp.protocol.listening_request import ListChange, ListeningRequest
 from transports.dialects.mcp.protocol.notifications import ClientLog, withdrawal
 from transports.dialects.mcp.protocol.options import McpOptions
 from transports.dialects.mcp.protocol.repeated_requests import NO_MESSAGE, RepeatableMessage, Repeats
@@ -81,7 +81,7 @@ class McpState(ReadingState):
             self.do(Write(jsonrpc.notification(method)))
         for request in self.listening_requests.values():
             if method in request.methods:
-                self.do(Write(jsonrpc.notification(method, request.meta)))
+                self.do(Write(jsonrpc.notification(method, ListChange(request.meta))))
 
     def configure(self) -> None:
         """Take the options from the present config."""

@@ -5,7 +5,7 @@ conversation, so any daemon of the home finds it, from any connection. Its state
 history.
 """
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType, field
 
 from actors.conversation.facts import KEYS_KEPT_S
 from actors.messages.conversation import Inspect, Interrupt, WithdrawInput
@@ -29,7 +29,7 @@ from transports.dialects.kit.moments import moment
 from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script, ask, command
 from transports.dialects.kit.turn_endings import LAST_WORDS, ending_of
-from transports.jsonrpc import JsonObject
+from transports.dialects.mcp.protocol.introduction import META
 from transports.supervisor_requests import ReadHistory
 
 TTL_MS = int(KEYS_KEPT_S * 1000)  # at least: a task exists as long as its conversation
@@ -37,6 +37,7 @@ POLL_MS = 1_000  # a look costs less than a millisecond
 JUST_BEFORE = 64  # the most events that are stored in one step with a message
 MENTIONS = frozenset({type_of(InputQueued), type_of(UserMessage), type_of(InputWithdrawn)})
 STATUSES = {Ending.COMPLETED: "completed", Ending.INTERRUPTED: "cancelled", Ending.REPLACED: "cancelled"}
+RELATED_TASK = META + "related-task"
 CANCEL_REASON = "its task was cancelled"
 
 
@@ -49,6 +50,30 @@ class TaskId(Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.conversation}.{self.after}.{self.input}"
+
+
+class RelatedTask(Struct, frozen=True, rename="camel"):
+    task_id: str
+
+
+class TaskMeta(Struct, frozen=True):
+    """The `_meta` of a message that belongs to a task. `reply`: for the calling model, until there is a result."""
+
+    reply: str | UnsetType = field(name=META + "model-immediate-response", default=UNSET)
+    related: RelatedTask | UnsetType = field(name=RELATED_TASK, default=UNSET)
+
+
+class DescribedTask(Struct, frozen=True, rename="camel"):
+    """The task as 2025-11-25 has it."""
+
+    task_id: str
+    status: str
+    status_message: str | UnsetType
+    created_at: str
+    last_updated_at: str
+    ttl: int = TTL_MS
+    poll_interval: int = POLL_MS
+    meta: TaskMeta | UnsetType = field(name="_meta", default=UNSET)
 
 
 class TaskState(Struct, frozen=True):
@@ -97,24 +122,9 @@ def task_named(text: str) -> TaskId:
     raise _no_task(text)
 
 
-def related_task_meta(task: TaskId) -> JsonObject:
-    """The `_meta` of a message that belongs to a task."""
-    return {"io.modelcontextprotocol/related-task": {"taskId": str(task)}}
-
-
-def describe_task(task: TaskId, state: TaskState, message: str) -> JsonObject:
-    """The task as 2025-11-25 has it."""
-    said = {"statusMessage": message} if message else {}
-    lasting = {"ttl": TTL_MS, "pollInterval": POLL_MS}
-    return {"taskId": str(task), "status": state.status, **said, **_times(state), **lasting}
-
-
-def describe_extension_task(task: TaskId, state: TaskState, status: str, **more: object) -> JsonObject:
-    return {"taskId": str(task), "status": status, **_times(state), "ttlMs": None, "pollIntervalMs": POLL_MS, **more}
-
-
-def _times(state: TaskState) -> JsonObject:
-    return {"createdAt": moment(state.created), "lastUpdatedAt": moment(max(state.created, state.updated))}
+def describe_task(task: TaskId, state: TaskState, message: str) -> DescribedTask:
+    times = moment(state.created), moment(max(state.created, state.updated))
+    return DescribedTask(str(task), state.status, message or UNSET, *times)
 
 
 def read_state(task: TaskId) -> Script[TaskState]:

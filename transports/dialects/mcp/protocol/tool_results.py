@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.vocabulary.conditions import Condition, Ending
 from actors.vocabulary.ids import ApprovalId, ConversationId, InputId
@@ -13,8 +13,17 @@ ThreadId = Annotated[ConversationId, Meta(description=ID)]
 Cursor = Annotated[int, Meta(description="The last event told; where wait_conversation goes on.")]
 
 
-class SentMessage(Struct, frozen=True, rename="camel", omit_defaults=True):
+class AboutConversation(Struct, frozen=True, rename="camel"):
     thread_id: ThreadId
+
+
+class TurnContent(AboutConversation, frozen=True, omit_defaults=True):
+    session_id: ConversationId  # the same id under its older name
+    content: str
+    notices: tuple[str, ...] = ()
+
+
+class SentMessage(AboutConversation, frozen=True, omit_defaults=True):
     input_id: Annotated[InputId, Meta(description="The message's id.")]
     waits: Annotated[bool, Meta(description="True if no turn has taken it yet.")]
     after: Cursor
@@ -27,8 +36,7 @@ class QuestionToAnswer(Struct, frozen=True, rename="camel"):
     asks: str
 
 
-class ConversationNews(Struct, frozen=True, rename="camel", omit_defaults=True):
-    thread_id: ThreadId
+class ConversationNews(AboutConversation, frozen=True, omit_defaults=True):
     state: Annotated[
         Condition, Meta(description="Its state; failed, denied, lost and over-budget stand until the next message.")
     ]
@@ -50,30 +58,26 @@ class WaitingMessage(Struct, frozen=True, rename="camel"):
     joins: Annotated[bool, Meta(description="True if it joins the running turn, not one of its own.")]
 
 
-class InterruptResult(Struct, frozen=True, rename="camel", omit_defaults=True):
-    thread_id: ThreadId
+class InterruptResult(AboutConversation, frozen=True, omit_defaults=True):
     interrupted: Annotated[bool, Meta(description="False if nothing was running.")]
     queued: Annotated[int, Meta(description="Inputs that still wait.")]
     waiting: Annotated[tuple[WaitingMessage, ...], Meta(description="Those inputs, in their order.")]
     note: Annotated[str, Meta(description="How they go on.")] = ""
 
 
-class WaitingMessages(Struct, frozen=True, rename="camel"):
-    thread_id: ThreadId
+class WaitingMessages(AboutConversation, frozen=True):
     held: Annotated[bool, Meta(description="True if they wait until somebody lets them go on.")]
     waiting: Annotated[tuple[WaitingMessage, ...], Meta(description="What waits now, in its order.")]
 
 
-class ChangedConversation(Struct, frozen=True, rename="camel"):
-    thread_id: ThreadId
+class ChangedConversation(AboutConversation, frozen=True):
     name: Annotated[str | None, Meta(description="Its name now.")]
     changed: Annotated[
         tuple[SettingChange, ...], Meta(description="What has changed; empty if all of it was so already.")
     ]
 
 
-class TranscriptPage(Struct, frozen=True, rename="camel"):
-    thread_id: ThreadId
+class TranscriptPage(AboutConversation, frozen=True):
     text: Annotated[str, Meta(description="The transcript of this page, in Markdown.")]
     after: Annotated[int, Meta(description="The last event of this page; where the next begins.")]
     before: Annotated[int, Meta(description="The first event of this page, for the page before it.")]
@@ -82,7 +86,31 @@ class TranscriptPage(Struct, frozen=True, rename="camel"):
     ]
 
 
-class GivenAnswer(Struct, frozen=True, rename="camel"):
-    thread_id: ThreadId
+class GivenAnswer(AboutConversation, frozen=True):
     approval_id: ApprovalId
     decision: Decision
+
+
+# --- of August 2025 -------------------------------------------------------------------------------------------------
+
+
+class ConversationCreateContent(Struct, frozen=True):
+    conversation_id: str | UnsetType = UNSET
+    model: str | UnsetType = UNSET
+    message: str | UnsetType = UNSET
+
+
+class SendMessageContent(Struct, frozen=True, omit_defaults=True):
+    status: str
+    message: str = ""
+
+
+class TitledConversation(Struct, frozen=True):
+    conversation_id: ConversationId
+    title: str
+
+
+class ConversationsListContent(Struct, frozen=True):
+    conversations: tuple[TitledConversation, ...] | UnsetType = UNSET
+    next_cursor: str | UnsetType = UNSET
+    message: str | UnsetType = UNSET

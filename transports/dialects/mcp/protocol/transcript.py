@@ -8,8 +8,8 @@ from actors.vocabulary.records import Record
 from actors.vocabulary.visible_text import visible
 from transports.dialects.codex.questions import question_words
 from transports.dialects.codex.work import command_words, exit_code, patch_output
-from transports.jsonrpc import JsonObject
 from transports.notices import NOTICES
+from transports.question_text import QuestionEvent as Event
 from transports.question_text import command_line, is_patch, is_use, sandbox_text, summary
 
 CONTEXT = "**Context**"
@@ -30,16 +30,17 @@ def part_of(record: Record) -> str:
     return PARTS[event["type"]](event) if event["type"] in PARTS else ""  # a notice, where the event was too long
 
 
-def as_json(record: Record) -> JsonObject:
-    return {"seq": record.seq, "ts": record.ts, "turn": record.turn, "event": json.loads(record.body)}
+def as_json(record: Record) -> str:
+    event = {"seq": record.seq, "ts": record.ts, "turn": record.turn, "event": json.loads(record.body)}
+    return json.dumps(event, ensure_ascii=False)
 
 
-def _user_message(event: JsonObject) -> str:
+def _user_message(event: Event) -> str:
     who = "**User**" if event.get("kind", "plain") == "plain" else CONTEXT
     return f"{who}\n\n{event['message']}"
 
 
-def _work_begins(event: JsonObject) -> str:
+def _work_begins(event: Event) -> str:
     subject = event["subject"]
     match subject["kind"]:
         case "command":
@@ -53,12 +54,12 @@ def _work_begins(event: JsonObject) -> str:
             return _notice(event)
 
 
-def _work_ends(event: JsonObject) -> str:
+def _work_ends(event: Event) -> str:
     match event["kind"]:
         case "command":
             return _command_ends(event)
         case "files":
-            failed = f"*The patch failed: {patch_output(event)['stderr']}*"
+            failed = f"*The patch failed: {patch_output(event)[1]}*"
             return "" if event["status"] == "completed" else failed
         case "tool":
             return ""
@@ -66,25 +67,25 @@ def _work_ends(event: JsonObject) -> str:
             return _notice(event)
 
 
-def _command_ends(event: JsonObject) -> str:
+def _command_ends(event: Event) -> str:
     lines = (event.get("output", "") + event.get("errors", "")).splitlines()
     left_out = len(lines) - OUTPUT_LINES
     shown_lines = [f"… {left_out} lines"] * (left_out > 0) + lines[-OUTPUT_LINES:]
     return _code_block("\n".join([*shown_lines, f"[exit {exit_code(event)}]"]))
 
 
-def _question(event: JsonObject) -> str:
+def _question(event: Event) -> str:
     known = is_patch(event) or not is_use(event)
     text = summary(event) if known else command_line(question_words(event))
     return f"*Asked for approval, {sandbox_text(event)}:*\n\n{_code_block(text)}"
 
 
-def _plan(event: JsonObject) -> str:
+def _plan(event: Event) -> str:
     marks = {"completed": "x", "in_progress": "~", "pending": " "}
     return "\n".join(f"- [{marks[step['status']]}] {step['step']}" for step in event["plan"])
 
 
-def _notice(event: JsonObject) -> str:
+def _notice(event: Event) -> str:
     """The notice of an event in italics, with a capital first letter; an empty one is left out."""
     text = visible(NOTICES[event["type"]](event))
     return f"*{text[:1].upper()}{text[1:]}*" if text else ""
@@ -98,7 +99,7 @@ def _code_block(text: str, kind: str = "") -> str:
     return f"{fence}{kind}\n{text}\n{fence}"
 
 
-_PARTS: Mapping[type[ev.BaseEvent], Callable[[JsonObject], str]] = {
+_PARTS: Mapping[type[ev.BaseEvent], Callable[[Event], str]] = {
     ev.SessionConfigured: lambda event: f"# {event.get('name') or event['session_id']}",
     ev.UserMessage: _user_message,
     ev.AgentMessage: lambda event: f"**Agent**\n\n{event['message']}" + (" *(cut)*" if event.get("partial") else ""),

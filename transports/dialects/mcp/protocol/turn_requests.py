@@ -5,16 +5,23 @@ of its input; when a turn takes that input, the turn's events are the call's. Of
 whose input came first owns the events.
 """
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType, field
 
 from actors.messages.effects import Slice
 from actors.vocabulary.events import USER_MESSAGE, UserMessage, durable_adapter
 from actors.vocabulary.ids import ConversationId, InputId, RequestId, TurnId
 from transports.dialects.mcp.protocol.revisions import Introduction
-from transports.dialects.mcp.protocol.tasks import TaskId, related_task_meta
-from transports.jsonrpc import JsonObject
+from transports.dialects.mcp.protocol.tasks import RELATED_TASK, RelatedTask, TaskId
 
 ProgressToken = int | str
+
+
+class CallMeta(Struct, frozen=True, rename="camel"):
+    """The `_meta` of notifications under a call."""
+
+    request_id: RequestId
+    thread_id: ConversationId | None
+    related: RelatedTask | UnsetType = field(name=RELATED_TASK, default=UNSET)
 
 
 class TurnRequest(Struct, eq=False):
@@ -35,10 +42,8 @@ class TurnRequest(Struct, eq=False):
     notices: tuple[str, ...] = ()  # for the result, as many clients show no notifications
     remarks: tuple[str, ...] = ()  # for the calling model: facts that are not in the answer
 
-    def meta(self) -> JsonObject:
-        """The `_meta` of notifications under this call."""
-        about = {"requestId": self.request, "threadId": self.conversation}
-        return {**about, **related_task_meta(self.task)} if self.task else about
+    def meta(self) -> CallMeta:
+        return CallMeta(self.request, self.conversation, RelatedTask(str(self.task)) if self.task else UNSET)
 
     def event_id(self, turn: TurnId | None) -> str:
         if turn is None:

@@ -4,9 +4,11 @@ The client gets no requests, and no state is kept for it: the question waits in 
 returns the sealed reference to its turn. The repeated call finds the turn by the key of its first message.
 """
 
+from collections.abc import Mapping
 from typing import cast
 
 from msgspec import Struct, ValidationError, convert, field
+from msgspec.structs import replace
 
 from actors.messages.conversation import AnswerApproval, FindInput, Inspect, Send
 from actors.messages.effects import Slice
@@ -17,19 +19,18 @@ from actors.vocabulary.ids import ApprovalId, Caller, ConversationId
 from actors.vocabulary.settings import Decision
 from transports import jsonrpc
 from transports.dialect import Write
-from transports.dialects.codex.events import translate_slice
+from transports.dialects.codex.events import EventParams, translate_slice
 from transports.dialects.kit.questions import waiting_text
 from transports.dialects.kit.script import Script, command
 from transports.dialects.kit.turn_endings import end_of
 from transports.dialects.mcp.protocol.answers import Answers, bad_answers
-from transports.dialects.mcp.protocol.elicitation import elicitation
+from transports.dialects.mcp.protocol.elicitation import InputRequest, elicitation
 from transports.dialects.mcp.protocol.notifications import note_activity, tell_progress
 from transports.dialects.mcp.protocol.replay import BEGAN
 from transports.dialects.mcp.protocol.seal import seal_content, unseal
 from transports.dialects.mcp.protocol.sinks import denied_remark
 from transports.dialects.mcp.protocol.state import McpState
 from transports.dialects.mcp.protocol.turn_requests import TurnRequest
-from transports.jsonrpc import JsonObject
 
 
 class PendingQuestions(Struct, frozen=True):
@@ -112,7 +113,7 @@ def until_asked(
     open_call.sent = True
     tell_progress(state, open_call, open_call.activity)
     if open_call.progress is None and state.options.bridge:
-        state.do(Write(jsonrpc.notification(BEGAN, {"_meta": open_call.meta()})))
+        state.do(Write(jsonrpc.notification(BEGAN, EventParams(open_call.meta()))))
     try:
         outcome = cast(
             "AcceptedInput | InputFound | TurnResult | PendingQuestions",
@@ -125,25 +126,25 @@ def until_asked(
     return outcome
 
 
+class InputRequired(Struct, frozen=True, rename="camel"):
+    result_type: str
+    input_requests: Mapping[ApprovalId, InputRequest]
+    request_state: str
+
+
 def input_required(
     state: McpState, open_call: TurnRequest, conversation: ConversationId, pending: PendingQuestions
-) -> JsonObject:
+) -> InputRequired:
     ids = tuple(request.approval_id for request in pending.questions)
     round_ = Round(conversation, open_call.key, open_call.digest, pending.seq, ids, open_call.reports)
-    content: JsonObject = {name: getattr(round_, name) for name in round_.__struct_fields__}
-    return {
-        "resultType": "input_required",
-        "inputRequests": {
-            request.approval_id: question(request, conversation, str(open_call.request))
-            for request in pending.questions
-        },
-        "requestState": seal_content(state.options.secret, content),
-    }
+    call = str(open_call.request)
+    questions = {request.approval_id: question(request, conversation, call) for request in pending.questions}
+    return InputRequired("input_required", questions, seal_content(state.options.secret, round_))
 
 
-def question(request: ApprovalRequested, conversation: ConversationId, call: str) -> JsonObject:
+def question(request: ApprovalRequested, conversation: ConversationId, call: str) -> InputRequest:
     params = elicitation(request, conversation, call, "", more_text=True)
-    return {"method": "elicitation/create", "params": {"mode": "form", **params}}
+    return InputRequest("elicitation/create", replace(params, mode="form"))
 
 
 # --- the repeated call ----------------------------------------------------------------------------------------------
