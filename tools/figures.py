@@ -16,7 +16,7 @@ OWNERS_OF_EVENT_TYPES = (
     "supervisor/journal/old_events.py",
     "greenroom/events.py",
 )
-COMMON_WORDS = {"error"}  # an event type, and a word of every wire
+COMMON_WORDS = {"error", "tool_call"}  # event types, and words of other wires
 NOT_PAGES = ("docs/reference/", "docs/performance", "docs/acp-promises", "docs/mcp-promises", "docs/mcp-clients")
 
 IRREGULAR = """

@@ -92,18 +92,18 @@ def _encode(value: object) -> bytes:
 # --- work -----------------------------------------------------------------------------------------------------------
 
 
-def _began(event: Event, subject: Event, **more: object) -> Event:
-    return {"type": "work_began", **_taken(event, "call_id", "item_id"), "subject": subject, **more}
+def _beginning(event: Event, subject: Event, **more: object) -> Event:
+    return {"type": "work_began", **_members(event, "call_id", "item_id"), "subject": subject, **more}
 
 
-def _ended(event: Event, kind: str, status: str, **more: object) -> Event:
-    common = _taken(event, "call_id", "item_id", "duration", "cut")
+def _ending(event: Event, kind: str, status: str, **more: object) -> Event:
+    common = _members(event, "call_id", "item_id", "duration", "cut")
     return {"type": "work_ended", **common, "kind": kind, "status": status, **more}
 
 
 def _command_began(event: Event) -> Event:
     hints = [_hint(name, parsed) for hint in event.get("parsed_cmd", ()) for name, parsed in hint.items()]
-    return _began(event, {"kind": "command", **_taken(event, "command", "cwd", "tool"), "hints": hints})
+    return _beginning(event, {"kind": "command", **_members(event, "command", "cwd", "tool"), "hints": hints})
 
 
 def _hint(name: str, parsed: Event) -> Event:
@@ -113,13 +113,13 @@ def _hint(name: str, parsed: Event) -> Event:
 def _command_wrote(event: Event) -> Event:
     chunk = event["chunk"]  # bytes as numbers until September 2025
     written = chunk if isinstance(chunk, str) else b64encode(bytes(chunk)).decode()
-    return {"type": "work_output", **_taken(event, "call_id", "item_id", "stream"), "chunk": written}
+    return {"type": "work_output", **_members(event, "call_id", "item_id", "stream"), "chunk": written}
 
 
 def _command_ended(event: Event) -> Event:
     code = event["exit_code"]
     status = "cancelled" if event.get("cut") else "failed" if code else "completed"
-    return _ended(event, "command", status, **_streams(event), exit_code=code)
+    return _ending(event, "command", status, **_streams(event), exit_code=code)
 
 
 def _streams(event: Event) -> Event:
@@ -128,20 +128,20 @@ def _streams(event: Event) -> Event:
 
 def _patch_began(event: Event) -> Event:
     subject = {"kind": "files", "changes": event["changes"]}
-    return _began(event, subject, auto_approved=event.get("auto_approved", False))
+    return _beginning(event, subject, auto_approved=event.get("auto_approved", False))
 
 
 def _patch_ended(event: Event) -> Event:
     failed = "cancelled" if event.get("stderr") == "aborted" else "failed"
-    return _ended(event, "files", "completed" if event["success"] else failed, **_streams(event))
+    return _ending(event, "files", "completed" if event["success"] else failed, **_streams(event))
 
 
 def _tool_began(event: Event) -> Event:
-    return _began(event, _tool(event["invocation"]))
+    return _beginning(event, _tool(event["invocation"]))
 
 
 def _tool(invocation: Event) -> Event:
-    return {"kind": "tool", **_taken(invocation, "server", "tool", "arguments")}
+    return {"kind": "tool", **_members(invocation, "server", "tool", "arguments")}
 
 
 def _tool_ended(event: Event) -> Event:
@@ -150,35 +150,40 @@ def _tool_ended(event: Event) -> Event:
     if "Ok" in result:
         answer = result["Ok"]
         failed = bool(answer.get("isError") or answer.get("is_error"))
-        return _ended(event, "tool", "failed" if failed else "completed", subject=subject, result=answer)
+        return _ending(event, "tool", "failed" if failed else "completed", subject=subject, result=answer)
     status = "cancelled" if result.get("Err") == "aborted" else "failed"
-    return _ended(event, "tool", status, subject=subject, errors=result.get("Err", ""))
+    return _ending(event, "tool", status, subject=subject, errors=result.get("Err", ""))
 
 
 def _picture(event: Event) -> Event:
-    return _ended(event, "picture", "completed", subject={"kind": "picture", **_taken(event, "path")})
+    return _ending(event, "picture", "completed", subject={"kind": "picture", **_members(event, "path")})
 
 
 def _search(event: Event) -> Event:
-    subject = {"kind": "search", **_taken(event, "query", "wire", "model", "kept")}
-    return _ended(event, "search", "completed", subject=subject)
+    subject = {"kind": "search", **_members(event, "query", "wire", "model", "kept")}
+    return _ending(event, "search", "completed", subject=subject)
 
 
 # --- the work of third-party agents ---------------------------------------------------------------------------------
 
 
 def _use_began(event: Event) -> Event:
-    return _began(event, _subject_of_use(event), agent_call=_agent_call(event))
+    return _beginning(event, _subject_of_use(event), agent_call=_agent_call(event))
 
 
 def _use_wrote(event: Event) -> Event:
     chunk = b64encode(str(event["delta"]).encode(errors="replace")).decode()
-    return {"type": "work_output", **_taken(event, "call_id", "item_id"), "kind": _kind_of_use(event), "chunk": chunk}
+    return {
+        "type": "work_output",
+        **_members(event, "call_id", "item_id"),
+        "kind": _kind_of_use(event),
+        "chunk": chunk,
+    }
 
 
 def _use_ended(event: Event) -> Event:
     known = {"subject": _subject_of_use(event), "agent_call": _agent_call(event)}
-    return _ended(event, _kind_of_use(event), event["status"], **known, **_taken(event, "output", "exit_code"))
+    return _ending(event, _kind_of_use(event), event["status"], **known, **_members(event, "output", "exit_code"))
 
 
 def _kind_of_use(event: Event) -> str:
@@ -190,24 +195,24 @@ def _kind_of_use(event: Event) -> str:
 def _subject_of_use(event: Event) -> Event:
     changes = event.get("changes") or {}
     if event.get("command") or (event.get("kind") == "execute" and not changes):
-        return {"kind": "command", **_taken(event, "command", "cwd"), "changes": changes}
+        return {"kind": "command", **_members(event, "command", "cwd"), "changes": changes}
     return {"kind": "files", "changes": changes} if changes else {"kind": "other"}
 
 
 def _agent_call(event: Event) -> Event:
-    return {"sort": event.get("kind", "other"), **_taken(event, *USE_MEMBERS)}
+    return {"sort": event.get("kind", "other"), **_members(event, *USE_MEMBERS)}
 
 
 # --- questions ------------------------------------------------------------------------------------------------------
 
 
 def _question(event: Event, subject: Event, **more: object) -> Event:
-    return {"type": "approval_requested", **_taken(event, *QUESTION_MEMBERS), "subject": subject, **more}
+    return {"type": "approval_requested", **_members(event, *QUESTION_MEMBERS), "subject": subject, **more}
 
 
 def _command_asked(event: Event) -> Event:
     outside = event.get("outside_sandbox")  # not said before 0.2, when each such command ran outside
-    subject = {"kind": "command", **_taken(event, "command", "cwd")}
+    subject = {"kind": "command", **_members(event, "command", "cwd")}
     return _question(event, subject, outside_sandbox=True if outside is None else outside)
 
 
@@ -220,7 +225,7 @@ def _tool_asked(event: Event) -> Event:
 
 
 def _form_asked(event: Event) -> Event:
-    return _question(event, {"kind": "form", **_taken(event, *FORM_MEMBERS)})
+    return _question(event, {"kind": "form", **_members(event, *FORM_MEMBERS)})
 
 
 def _use_asked(event: Event) -> Event:
@@ -245,7 +250,7 @@ def _open_item(opened: Event) -> Event:
     return {"call": call, "kind": KINDS[kind]} if kind in {"exec", "patch"} else opened
 
 
-def _taken(event: Event, *names: str) -> dict[str, Any]:
+def _members(event: Event, *names: str) -> dict[str, Any]:
     return {name: event[name] for name in names if name in event}
 
 
