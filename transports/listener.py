@@ -1,4 +1,4 @@
-"""The unix socket: accepts clients, up to a limit. Loop thread.
+"""The unix socket: accepts clients, up to a limit, and says so where no descriptor is left. Loop thread.
 
 Knows nothing of the clients' lines; a greeting takes over each accepted client.
 """
@@ -24,7 +24,7 @@ from transports.peer_credentials import Peer, peer_of
 log = structlog.get_logger()
 
 ACCEPT_AT_ONCE = 64  # clients accepted in a row; then the loop serves others
-EXHAUSTED_PAUSE_S = 0.2  # pause without accepting when no descriptor is left; the clients wait
+EXHAUSTED_PAUSE_S = 0.2  # pause without accepting when not even the reserve helps; the clients wait
 NO_DESCRIPTOR = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 
@@ -57,6 +57,7 @@ class Listener:
         self._greetings: set[Greeting] = set()  # clients before their hello
         self._sock: socket.socket | None = None
         self._inode: socket_directory.Inode | None = None
+        self._reserve: socket.socket | None = None  # its descriptor is given up to refuse a client
         self._exhausted = False
         self._troubled = False
         self._watch: asyncio.TimerHandle | None = None
@@ -72,6 +73,7 @@ class Listener:
         socket_directory.prepare(self.path.parent)
         socket_directory.clear(self.path, lock_held=lock_held)
         self._bind()
+        self._keep_reserve()
         self._watch = self._loop.call_later(self._limits.watch_s, self._look)
 
     def close(self) -> None:
@@ -86,6 +88,7 @@ class Listener:
             with contextlib.suppress(FileNotFoundError):
                 self.path.unlink()
         self._inode = None
+        self._drop_reserve()
 
     # --- the socket -----------------------------------------------------------------------------------------------
 
@@ -142,10 +145,10 @@ class Listener:
                 return
             except OSError as error:
                 if error.errno in NO_DESCRIPTOR:
-                    self._note_exhaustion()
+                    self._refuse_without_descriptor()
                 else:
                     log.warning("listener.accept_failed", reason=error.strerror)
-                self._look_away()
+                    self._look_away()
                 return
             if self._exhausted:
                 self._exhausted = False
@@ -180,6 +183,32 @@ class Listener:
 
     # --- no descriptors left --------------------------------------------------------------------------------------
 
+    def _refuse_without_descriptor(self) -> None:
+        """Accept one client with the reserve, to refuse it. Without a reserve, stop accepting for a while.
+
+        The kernel looks for a descriptor before it looks for a client, so there may be no client to refuse.
+        """
+        self._drop_reserve()
+        if self._sock is not None:
+            with contextlib.suppress(OSError):
+                sock, _ = self._sock.accept()
+                _turn_away(sock, Overloaded("the daemon has no file descriptors left; try again"))
+                self._note_exhaustion()
+        if not self._keep_reserve():
+            self._note_exhaustion()
+            self._look_away()
+
+    def _keep_reserve(self) -> bool:
+        if self._reserve is None:
+            with contextlib.suppress(OSError):
+                self._reserve = socket.socket(socket.AF_UNIX)
+        return self._reserve is not None
+
+    def _drop_reserve(self) -> None:
+        if self._reserve is not None:
+            self._reserve.close()
+            self._reserve = None
+
     def _note_exhaustion(self) -> None:
         if not self._exhausted:
             self._exhausted = True
@@ -191,6 +220,7 @@ class Listener:
             self._pause = self._loop.call_later(EXHAUSTED_PAUSE_S, self._look_back)
 
     def _look_back(self) -> None:
+        self._keep_reserve()
         if self._sock is not None:
             self._loop.add_reader(self._sock, self._accept)
 
