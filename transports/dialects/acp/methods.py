@@ -5,14 +5,13 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from actors.vocabulary.answers import ChangedSettings
+from actors.vocabulary.answers import ChangedSettings, Done
 from actors.vocabulary.errors import InvalidInput
 from transports.dialect import Introduce
 from transports.dialects.acp import params as p
 from transports.dialects.acp import prompts, sessions
 from transports.dialects.acp.abilities import abilities, client_name
 from transports.dialects.acp.introduction import authentication_result, introduction
-from transports.dialects.acp.sessions import Nothing
 from transports.dialects.acp.settings import MODE, options_of, values_for, values_of_mode
 from transports.dialects.acp.state import AcpCall, EditorSession
 from transports.dialects.acp.updates import Option
@@ -47,11 +46,11 @@ def authenticate(_: AcpCall, params: p.IgnoredParams) -> JsonObject:
     return result
 
 
-def set_mode(call: AcpCall, params: p.SetModeParams) -> Script[Nothing]:
+def set_mode(call: AcpCall, params: p.SetModeParams) -> Script[Done]:
     session = call.state.session(params.session_id)
     mode = next(option for option in sessions.session_options(session) if option.id == MODE)
     yield from _change(call, session, values_of_mode(params.mode_id, mode))
-    return Nothing()
+    return Done()
 
 
 def set_option(call: AcpCall, params: p.SetOptionParams) -> Script[ChangedOptions]:

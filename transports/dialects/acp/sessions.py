@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from actors.messages.conversation import Archive, ToConversation
 from actors.messages.routing import ListConversations, Remove
-from actors.vocabulary.answers import ConversationSummary
+from actors.vocabulary.answers import ConversationSummary, Done
 from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput, UnknownConversation
 from actors.vocabulary.event_bases import MOST
 from actors.vocabulary.ids import ConversationId
@@ -31,10 +31,6 @@ from transports.supervisor_requests import Fork, GiveServers, ListAgents, ReadCo
 PAGE = 100  # sessions on one page of a list
 LOOK_BACK = 200  # events before a resuming client's place; a waiting call is rarely older
 RESUME_BYTES = 1 << 20  # bytes of events, searched for running calls and the agent's commands
-
-
-class Nothing(Struct, frozen=True):
-    """An answer without members."""
 
 
 class NewSession(SessionSettings, frozen=True, rename="camel", kw_only=True):
@@ -107,7 +103,7 @@ def resume(call: AcpCall, params: p.OpenSessionParams) -> Script[OpenedSession]:
     return OpenedSession(_settings(session), session, described=True)
 
 
-def attach(call: AcpCall, params: p.AttachSessionParams) -> Script[Nothing]:
+def attach(call: AcpCall, params: p.AttachSessionParams) -> Script[Done]:
     """Continue where the client stood with another daemon, or on another connection.
 
     The reader comes first: a prompt may follow at once.
@@ -128,7 +124,7 @@ def attach(call: AcpCall, params: p.AttachSessionParams) -> Script[Nothing]:
         state.close(conversation)
         raise
     session.offers = yield from _offers(state)
-    return Nothing()
+    return Done()
 
 
 def fork(call: AcpCall, params: p.OpenSessionParams) -> Script[OpenedSession]:
@@ -289,7 +285,7 @@ def _row(head: Head) -> ListedSession:
     return ListedSession(head.conversation, head.cwd, moment(head.updated), head.title)
 
 
-def delete(call: AcpCall, params: p.SessionParams) -> Script[Nothing]:
+def delete(call: AcpCall, params: p.SessionParams) -> Script[Done]:
     """Delete for good. A missing session counts as deleted."""
     try:
         conversation = _conversation_of(params.session_id)
@@ -297,10 +293,10 @@ def delete(call: AcpCall, params: p.SessionParams) -> Script[Nothing]:
         yield from look_up(Remove(conversation))
     except UnknownConversation:
         pass
-    return Nothing()
+    return Done()
 
 
-def close(call: AcpCall, params: p.SessionParams) -> Nothing:
+def close(call: AcpCall, params: p.SessionParams) -> Done:
     """Stop reading. Turns go on: other clients may watch them."""
     call.state.close(ConversationId(params.session_id))
-    return Nothing()
+    return Done()
