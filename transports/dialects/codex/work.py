@@ -27,7 +27,7 @@ HINTS: Mapping[str, tuple[str, ...]] = {  # Codex's name of a purpose, and the m
     "nothing": ("Noop", "cmd"),
     "unknown": ("Unknown", "cmd"),
 }
-Hint = Mapping[str, Mapping[str, str | None]]  # Codex's name of a purpose, and its members
+Hint = Mapping[str, Mapping[str, object]]  # Codex's name of a purpose, and its members
 BEGAN, OUTPUT, ENDED = (ev.type_of(kind) for kind in (ev.WorkBegan, ev.WorkOutput, ev.WorkEnded))
 
 

@@ -6,7 +6,6 @@ from msgspec import UNSET
 
 from actors.messages.conversation import Send
 from actors.messages.routing import ListConversations
-from actors.vocabulary.answers import Done
 from actors.vocabulary.errors import GreenroomError, UnknownConversation
 from actors.vocabulary.ids import RequestId
 from actors.vocabulary.records import ListQuery
@@ -73,13 +72,13 @@ def stream(call: McpCall, arguments: a.ConversationStreamArguments) -> Script[Ca
     except GreenroomError:
         return tool_error()
     if reader not in state.readers:  # cancelled meanwhile
-        return payload(Done()) if state.options.answer_cancelled else None
+        return payload(r.StreamContent()) if state.options.answer_cancelled else None
     replaced = state.streams.get(conversation)
     state.streams[conversation] = reader
     if replaced is not None:
         state.readers.detach(replaced)
         call.do(disconnection(conversation, TAKEN_OVER))
-    return payload(Done())
+    return payload(r.StreamContent())
 
 
 def end_stream(state: McpState, request: RequestId) -> None:

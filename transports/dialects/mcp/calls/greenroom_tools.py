@@ -45,7 +45,7 @@ def list_conversations(_: McpCall, arguments: a.ListConversationsArguments) -> S
     if arguments.search is not None:
         hits = (yield from ask(Search(arguments.search, cwd=arguments.cwd, limit=SEARCH_LIMIT))).hits
         for hit in hits:
-            found.setdefault(hit.conversation, {"found": {"seq": hit.seq, "text": hit.text}})
+            found.setdefault(hit.conversation, {"found": r.FoundWords(hit.seq, hit.text)})
     query = ListQuery(arguments.archived, cwd=arguments.cwd, after=place_of(arguments.cursor), limit=arguments.limit)
     page = yield from look_up(ListConversations(query, None if arguments.search is None else tuple(found)))
     more = {"nextCursor": cursor_of(page.next)} if page.next else {}

@@ -18,9 +18,9 @@ class AboutConversation(Struct, frozen=True, rename="camel"):
 
 
 class TurnContent(AboutConversation, frozen=True, omit_defaults=True):
-    session_id: ConversationId  # the same id under its older name
-    content: str
-    notices: tuple[str, ...] = ()
+    session_id: Annotated[ConversationId, Meta(description="The same id under its older name.")]
+    content: Annotated[str, Meta(description="The agent's last message, or what went wrong.")]
+    notices: Annotated[tuple[str, ...], Meta(description="What was ignored, or denied unanswered.")] = ()
 
 
 class SentMessage(AboutConversation, frozen=True, omit_defaults=True):
@@ -49,6 +49,11 @@ class ConversationNews(AboutConversation, frozen=True, omit_defaults=True):
     note: Annotated[str, Meta(description="The state in words, and how to go on.")]
     ending: Annotated[Ending | None, Meta(description="How the last turn ended, if none runs.")] = None
     content: Annotated[str | None, Meta(description="That turn's last message, or what went wrong.")] = None
+
+
+class FoundWords(Struct, frozen=True):
+    seq: Annotated[int, Meta(description="The newest event with the words; the one before is `after`.")]
+    text: Annotated[str, Meta(description="The words with some of those around them.")]
 
 
 class WaitingMessage(Struct, frozen=True, rename="camel"):
@@ -95,7 +100,7 @@ class GivenAnswer(AboutConversation, frozen=True):
 
 
 class ConversationCreateContent(Struct, frozen=True):
-    conversation_id: str | UnsetType = UNSET
+    conversation_id: ThreadId | UnsetType = UNSET
     model: str | UnsetType = UNSET
     message: str | UnsetType = UNSET
 
@@ -105,8 +110,11 @@ class SendMessageContent(Struct, frozen=True, omit_defaults=True):
     message: str = ""
 
 
+class StreamContent(Struct, frozen=True): ...
+
+
 class TitledConversation(Struct, frozen=True):
-    conversation_id: ConversationId
+    conversation_id: ThreadId
     title: str
 
 

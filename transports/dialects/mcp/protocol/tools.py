@@ -29,10 +29,6 @@ def _object(properties: Mapping[str, Schema], required: Iterable[str] = (), **mo
     return {"type": "object", "properties": dict(properties), "required": list(required), **more}
 
 
-def _with_description(schema: Schema, description: str) -> Schema:
-    return {**schema, "description": description}
-
-
 def _hints(*, reads: bool = False, destroys: bool = False, again: bool = False, world: bool = False) -> Schema:
     return {"readOnlyHint": reads, "destructiveHint": destroys, "idempotentHint": again, "openWorldHint": world}
 
@@ -45,9 +41,8 @@ def _takes(model: type[BaseModel]) -> Schema:
     properties: dict[str, Schema] = {}
     for name, schema in whole["properties"].items():
         properties[name] = _argument(schema, whole.get("$defs", {}))
-        properties |= {
-            str(other): _with_description(TEXT, "The same; either will do.") for other in others.get(name, ())
-        }
+        same = {**TEXT, "description": "The same; either will do."}
+        properties |= {str(other): same for other in others.get(name, ())}
     required = [name for name in whole.get("required", ()) if name not in others]
     more = {"additionalProperties": False} if model.model_config.get("extra") == "forbid" else {}
     return _object(properties, required, **more)
@@ -84,53 +79,30 @@ def _resolved(schema: Schema, parts: Mapping[str, Schema]) -> Schema:
 
 
 def _tool(
-    name: str, title: str, description: str, takes: type[BaseModel], gives: Schema, hints: Schema, **more: Schema
+    name: str,
+    title: str,
+    description: str,
+    takes: type[BaseModel],
+    gives: type[Struct] | Schema,
+    hints: Schema,
+    **more: Schema,
 ) -> Schema:
     return {
         "name": name,
         "title": title,
         "description": description,
         "inputSchema": _takes(takes),
-        "outputSchema": gives,
+        "outputSchema": gives if isinstance(gives, dict) else _schema_of(gives),
         "annotations": {"title": title, **hints},
         **more,
     }
 
 
-TURN = _object(
-    {
-        "threadId": ID,
-        "sessionId": _with_description(TEXT, "The same id under its older name."),
-        "content": _with_description(TEXT, "The agent's last message, or what went wrong."),
-        "notices": {
-            "type": "array",
-            "items": TEXT,
-            "description": "What was ignored, or denied unanswered.",
-        },
-    },
-    ("threadId", "sessionId", "content"),
-)
-
 ROW_MEMBERS = ("name", "state", "ended", "cwd", "agent", "model", "preview", "created", "updated")
 _ROW: Schema = _schema_of(ConversationRow)["properties"]
 ROW = _object({"threadId": ID, **{name: _ROW[name] for name in ROW_MEMBERS}}, ("threadId", *ROW_MEMBERS))
 
-FOUND_ROW = {
-    **ROW,
-    "properties": {
-        **ROW["properties"],
-        "found": _object(
-            {
-                "seq": {
-                    "type": "integer",
-                    "description": "The newest event with the words; the one before is `after`.",
-                },
-                "text": _with_description(TEXT, "The words with some of those around them."),
-            },
-            ("seq", "text"),
-        ),
-    },
-}
+FOUND_ROW = {**ROW, "properties": {**ROW["properties"], "found": _schema_of(r.FoundWords)}}
 
 ALL = (
     _tool(
@@ -138,7 +110,7 @@ ALL = (
         "Codex",
         "Run a Codex session. Accepts configuration parameters matching the Codex Config struct.",
         a.CodexArguments,
-        TURN,
+        r.TurnContent,
         _hints(destroys=True, world=True),
         execution={"taskSupport": "optional"},
     ),
@@ -147,7 +119,7 @@ ALL = (
         "Codex Reply",
         "Continue a Codex session by providing the session id and prompt.",
         a.CodexReplyArguments,
-        TURN,
+        r.TurnContent,
         _hints(destroys=True, world=True),
         execution={"taskSupport": "optional"},
     ),
@@ -157,7 +129,7 @@ ALL = (
         "Give an agent a task and return at once with the conversation's id, for work that takes longer than a tool "
         "call may. wait_conversation tells what comes of it.",
         a.StartConversationArguments,
-        _schema_of(r.SentMessage),
+        r.SentMessage,
         _hints(destroys=True, world=True),
     ),
     _tool(
@@ -165,7 +137,7 @@ ALL = (
         "Say something in a conversation",
         "Say more in a conversation and return at once. wait_conversation tells what comes of it.",
         a.SendMessageArguments,
-        _schema_of(r.SentMessage),
+        r.SentMessage,
         _hints(destroys=True, world=True),
     ),
     _tool(
@@ -174,7 +146,7 @@ ALL = (
         "Returns when the work ends, at a question (with what to answer), or when the time is over; with "
         "what was said meanwhile. Call it again as long as the state is running.",
         a.WaitConversationArguments,
-        _schema_of(r.ConversationNews),
+        r.ConversationNews,
         _hints(reads=True, again=True),
     ),
     _tool(
@@ -182,7 +154,7 @@ ALL = (
         "Create a conversation",
         "Make a conversation without saying anything in it.",
         a.ConversationCreateArguments,
-        _object({"conversation_id": ID, "model": TEXT, "message": TEXT}),
+        r.ConversationCreateContent,
         _hints(),
     ),
     _tool(
@@ -190,7 +162,7 @@ ALL = (
         "Send a message",
         "Say something in a conversation; answered when it is accepted.",
         a.ConversationSendMessageArguments,
-        _object({"status": TEXT, "message": TEXT}, ("status",)),
+        r.SendMessageContent,
         _hints(destroys=True, world=True),
     ),
     _tool(
@@ -198,7 +170,7 @@ ALL = (
         "Stream a conversation",
         "Its history as notifications/initial_state, then its events as they happen, until this call is cancelled.",
         a.ConversationStreamArguments,
-        _object({}),
+        r.StreamContent,
         _hints(reads=True, again=True),
     ),
     _tool(
@@ -206,16 +178,7 @@ ALL = (
         "List conversations",
         "List conversations, newest first.",
         a.ConversationsListArguments,
-        _object(
-            {
-                "conversations": {
-                    "type": "array",
-                    "items": _object({"conversation_id": ID, "title": TEXT}, ("conversation_id", "title")),
-                },
-                "next_cursor": TEXT,
-                "message": TEXT,
-            }
-        ),
+        r.ConversationsListContent,
         _hints(reads=True, again=True),
     ),
     _tool(
@@ -234,7 +197,7 @@ ALL = (
         "Interrupt a conversation",
         "Stop the running turn with everything it started. Answered when all of it is gone; at once if nothing runs.",
         a.InterruptConversationArguments,
-        _schema_of(r.InterruptResult),
+        r.InterruptResult,
         _hints(destroys=True, again=True),
     ),
     _tool(
@@ -243,7 +206,7 @@ ALL = (
         "The messages that wait behind a turn, or that an interrupt holds: list, edit, move or withdraw them, or let "
         "them go on.",
         a.WaitingMessagesArguments,
-        _schema_of(r.WaitingMessages),
+        r.WaitingMessages,
         _hints(destroys=True),
     ),
     _tool(
@@ -251,7 +214,7 @@ ALL = (
         "Change a conversation's settings",
         "Change the model, the sandbox and the like, all that is named or nothing. A running turn goes on with it.",
         a.SetConversationArguments,
-        _schema_of(r.ChangedConversation),
+        r.ChangedConversation,
         _hints(destroys=True, again=True),
     ),
     _tool(
@@ -259,7 +222,7 @@ ALL = (
         "Read a conversation",
         "A page of the transcript: what was said, which commands ran and how they ended.",
         a.ReadConversationArguments,
-        _schema_of(r.TranscriptPage),
+        r.TranscriptPage,
         _hints(reads=True, again=True),
     ),
     _tool(
@@ -267,7 +230,7 @@ ALL = (
         "Answer an approval",
         "Answer a question that a conversation waits for, by the id that progress messages and listings name.",
         a.AnswerApprovalArguments,
-        _schema_of(r.GivenAnswer),
+        r.GivenAnswer,
         _hints(destroys=True, world=True),
     ),
 )
