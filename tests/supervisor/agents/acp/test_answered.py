@@ -41,7 +41,7 @@ def test_each_question_is_told_with_its_answer_and_the_reason() -> None:
     assert lines == ["- npm test: allowed", "- Write x: refused, because: not there"]
 
 
-def test_what_was_carried_out_after_its_answer_is_not_told() -> None:
+def test_an_approval_whose_action_was_carried_out_is_not_told() -> None:
     begun = ev.WorkBegan(
         call_id=CallId("a"), item_id=ItemId("item-a"), subject=ev.OtherSubject(), agent_call=ev.AgentCall()
     )

@@ -130,7 +130,7 @@ def test_a_command_whose_directory_is_gone_says_so_and_has_an_end(tmp_path: Path
         assert [status for _, status, _ in uses(talk)] == ["failed"]
 
 
-def test_what_we_serve_is_offered(tmp_path: Path) -> None:
+def test_all_served_client_methods_are_offered(tmp_path: Path) -> None:
     with scripted(tmp_path) as harness:
         talk = talk_with(harness)
         talk.ask("offered")

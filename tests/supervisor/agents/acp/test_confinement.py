@@ -198,7 +198,7 @@ with Agent(Place(Path(sys.argv[1]), Path(sys.argv[2]))).confined():
 
 
 @ON_LINUX
-def test_what_a_killed_daemon_left_round_an_agent_is_removed_by_the_next(place: Place) -> None:
+def test_placeholders_of_a_killed_daemon_round_an_agent_are_removed_by_the_next(place: Place) -> None:
     argv = (sys.executable, "-c", KILLED, str(place.workspace), str(place.outside))
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=30)
     assert done.returncode == -signal.SIGKILL, done.stderr

@@ -100,7 +100,7 @@ def test_an_idle_daemon_has_loaded_no_agent() -> None:
 
 
 @on_linux
-def test_what_an_agent_left_in_the_turn_of_a_killed_daemon_is_set_aside_by_the_next(tmp_path: Path) -> None:
+def test_settings_left_in_the_turn_of_a_killed_daemon_are_set_aside_by_the_next(tmp_path: Path) -> None:
     config = f"[greenroom]\ndrain_seconds = 0\n{agent_table()}".replace('confine = "none"\n', "")
     project = tmp_path / "project"
     (project / "pkg").mkdir(parents=True)

@@ -39,7 +39,7 @@ def test_a_repository_that_a_person_clones_meanwhile_is_closed_in_the_next_turn(
         assert len(notices(talk)) == before
 
 
-def test_what_the_agent_makes_a_repository_is_none_when_its_turn_is_over(tmp_path: Path) -> None:
+def test_a_repository_that_the_agent_makes_is_none_after_its_turn(tmp_path: Path) -> None:
     """A person's `git add` would make a gitlink of it."""
     ran = tmp_path / "ran"
     with engine(tmp_path) as harness:

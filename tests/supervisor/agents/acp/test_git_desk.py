@@ -99,7 +99,7 @@ def test_no_request_changes_anything_but_history(place: Place, agent: Agent, att
     git(place.workspace, "commit", "--allow-empty", "-m", "the person's")
 
 
-def test_what_is_asked_by_hand_is_run_in_no_wider_sandbox(place: Place, agent: Agent) -> None:
+def test_a_git_command_asked_for_by_hand_runs_in_no_wider_sandbox(place: Place, agent: Agent) -> None:
     """A request is foreign: it may name any arguments, directory and variables."""
     outside = place.outside / "evil"
     asked = (

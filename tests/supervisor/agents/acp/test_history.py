@@ -23,7 +23,7 @@ def said(text: str, item: str = "") -> ev.UserMessage:
     return ev.UserMessage(message=text, item_id=ItemId(item))
 
 
-def test_what_came_behind_the_part_that_it_knows_is_told_without_its_own_input() -> None:
+def test_history_after_the_known_part_is_told_without_the_agents_own_input() -> None:
     async def scene() -> None:
         stored = (said("first"), ev.TaskStarted(), said("second"), ev.TaskStarted(), said("new", NEW.id))
         missed = await MissedHistory(journal_of(*stored), lambda: 1_000).record_since(replace(ORDER, seq=5), 1)

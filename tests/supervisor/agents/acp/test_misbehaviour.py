@@ -189,7 +189,7 @@ def test_a_question_of_which_the_id_is_zero_is_answered(tmp_path: Path) -> None:
         assert (harness.workspace / "made").exists()
 
 
-def test_what_is_told_before_the_session_has_begun_and_methods_that_nobody_knows_disturb_nothing(
+def test_updates_before_the_session_and_unknown_methods_disturb_nothing(
     tmp_path: Path,
 ) -> None:
     with scripted(tmp_path, "early") as harness:

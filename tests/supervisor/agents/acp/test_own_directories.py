@@ -139,7 +139,7 @@ def lay_out(agent: Agent, how: str) -> None:
         *product(HOMES, ("linked",), ("dotfiles",)),
     ],
 )
-def test_what_leads_an_agent_by_hand_is_the_same_byte_for_byte_and_what_it_keeps_is_written(
+def test_settings_of_an_agent_started_by_hand_stay_byte_for_byte_and_its_state_is_written(
     place: Place, name: str, how: str, where: str
 ) -> None:
     """It would be obeyed when the person starts the same agent by hand. A second life changes nothing either."""

@@ -159,7 +159,7 @@ def test_requests_beyond_the_bound_are_refused_and_those_under_way_go_on() -> No
         ({"method": "$/cancel_request", "params": {"requestId": "x"}}, MISUSES + EXTENSIONS),
     ],
 )
-def test_what_nobody_can_answer_is_logged_at_first_then_counted_and_then_enough(message: Json, most: int) -> None:
+def test_unanswerable_messages_are_logged_then_counted_and_then_end_the_agent(message: Json, most: int) -> None:
     async def scene() -> None:
         agent = Agent()
         with capture_logs() as logged:

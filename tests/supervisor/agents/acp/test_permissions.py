@@ -155,7 +155,7 @@ def test_an_abort_ends_the_turn(tmp_path: Path) -> None:
         assert not (harness.workspace / "made").exists()
 
 
-def test_what_was_said_before_a_question_is_stored_before_it(tmp_path: Path) -> None:
+def test_text_before_a_question_is_stored_before_it(tmp_path: Path) -> None:
     with scripted(tmp_path) as harness:
         talk = talk_with(harness)
         turn = talk.start("say so I ask; then ask touch made")

@@ -114,7 +114,7 @@ def test_an_effort_that_only_the_agent_knows_is_set_and_so_is_a_medium_one_that_
         assert (wish.option.id, wish.value) == ("effort", named)
 
 
-def test_what_is_not_offered_is_named_with_what_is() -> None:
+def test_an_option_that_is_not_offered_is_named_with_those_that_are() -> None:
     offered = [option("small", "small", "large", category="model")]
     (huge,) = wishes(agent(), settings(agent_model="huge"), offered)
     assert huge.trouble == "model = 'huge' is not offered; there is small, large"

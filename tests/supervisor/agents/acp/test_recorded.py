@@ -65,7 +65,7 @@ def test_a_file_that_is_written_is_a_change(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in RECORDED if name.endswith("session")])
-def test_what_can_be_set_is_told_with_the_mode_and_the_model(name: str) -> None:
+def test_the_options_of_an_agent_are_told_with_mode_and_model(name: str) -> None:
     taken = Taken()
     taken.note(taken.updates.initial_news(RECORDED[name][0]["answer"]))
     (told,) = taken.said_of(ev.AgentOptions)

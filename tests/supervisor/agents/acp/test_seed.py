@@ -77,7 +77,7 @@ def test_the_last_plan_stands_at_the_end() -> None:
     assert body(record(first, asked("Go on"), last))[-1] == "The plan:\n[completed] look\n[pending] act"
 
 
-def test_what_the_agent_gets_with_its_prompt_is_not_told_twice() -> None:
+def test_input_sent_with_the_prompt_is_not_told_twice() -> None:
     assert body(record(asked("first", "a"), asked("now", "b"), leave_out=("b",))) == ["The person:\nfirst"]
 
 

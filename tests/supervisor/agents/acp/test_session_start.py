@@ -103,7 +103,7 @@ def test_all_shapes_of_an_offer_are_understood(offer: object) -> None:
 
 
 @pytest.mark.parametrize("offer", [None, False, {"form": False}, 0, "no", []])
-def test_what_is_no_offer_is_none(offer: object) -> None:
+def test_an_invalid_offer_is_none(offer: object) -> None:
     assert capabilities_of({"agentCapabilities": {"sessionCapabilities": {"resume": offer}}}).names == ()
     assert capabilities_of({"agentCapabilities": offer}).names == ()
 

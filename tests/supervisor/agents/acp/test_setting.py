@@ -54,7 +54,7 @@ def test_settings_that_change_are_followed_before_the_next_prompt(tmp_path: Path
         assert [one.how for one in talk.all(ev.AgentSession)] == ["new"]
 
 
-def test_what_could_not_be_set_is_said_and_the_turn_goes_on(tmp_path: Path) -> None:
+def test_a_setting_that_could_not_be_applied_is_named_and_the_turn_goes_on(tmp_path: Path) -> None:
     with scripted(tmp_path, "options", "stays") as harness:
         talk = harness.talk(agent=NAME, effort=ReasoningEffort.HIGH)
         talk.ask("say one")

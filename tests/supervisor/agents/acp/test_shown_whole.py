@@ -151,7 +151,7 @@ def test_more_files_than_a_patch_has_room_for_are_shown_all_the_same() -> None:
     assert all(f"+line{number}\n" in shown(request) for number in range(150))
 
 
-def test_what_an_edit_of_claude_code_shows_is_shown_once() -> None:
+def test_the_diff_of_an_edit_of_claude_code_is_shown_once() -> None:
     edit = {"file_path": "/w/a", "old_string": "x = 1\ny = 1\nz = 1\n", "new_string": "x = 1\ny = 2\nz = 1\n"}
     _, request = asked(
         {

@@ -115,7 +115,7 @@ def test_the_same_call_is_asked_for_once(tmp_path: Path) -> None:
         assert len(talk.all(ApprovalRequested)) == 1
 
 
-def test_what_a_killed_agent_leaves_behind_is_gone_when_its_death_is_told(tmp_path: Path) -> None:
+def test_children_of_a_killed_agent_are_gone_when_its_death_is_told(tmp_path: Path) -> None:
     with scripted(tmp_path) as harness:
         talk, seconds = talk_with(harness), odd_seconds()
         turn = talk.start(f"run {STUBBORN.format(seconds)}")

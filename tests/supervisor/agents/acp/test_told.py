@@ -20,7 +20,7 @@ def test_a_command_and_an_edit_are_told_with_what_came_of_them(tmp_path: Path) -
         assert len(talk.all(ev.WorkBegan)) == len(talk.all(ev.WorkEnded))
 
 
-def test_what_an_agent_costs_is_entered_once_also_when_its_process_is_another(tmp_path: Path) -> None:
+def test_the_cost_of_an_agent_is_entered_once_also_over_its_processes(tmp_path: Path) -> None:
     with scripted(tmp_path, f"sessions={tmp_path / 'sessions'}") as harness:
         talk = talk_with(harness)
         talk.ask("usage 10 100 0.5; then say one")

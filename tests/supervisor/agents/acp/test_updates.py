@@ -54,7 +54,7 @@ def test_the_echo_of_our_prompt_is_no_message_and_that_of_others_is() -> None:
         ({"type": "resource", "resource": {"uri": "file:///x", "text": "hello"}}, "[file:///x]\nhello\n"),
     ],
 )
-def test_what_is_no_text_is_named(block: dict[str, Any], words: str) -> None:
+def test_content_that_is_no_text_is_named(block: dict[str, Any], words: str) -> None:
     taken = Taken()
     taken.hear({"sessionUpdate": "agent_message_chunk", "content": block})
     assert taken.said_of(ev.AgentMessageDelta)[0].delta == words
@@ -149,7 +149,7 @@ def test_an_output_that_is_another_each_time_is_told_within_its_bound() -> None:
     assert taken.said_of(ev.WorkEnded)[0].output.startswith("99 99")
 
 
-def test_what_a_terminal_wrote_before_a_call_showed_it_is_the_call_s_output_though_it_is_released() -> None:
+def test_output_of_a_released_terminal_before_its_call_is_output_of_the_call() -> None:
     written = {"t": ShownTerminal("ok\n", None)}
     taken = Taken(terminals=written.get)
     taken.hear(call(status="in_progress", content=[{"type": "terminal", "terminalId": "t"}]))
@@ -193,7 +193,7 @@ def test_a_flood_of_calls_is_bounded() -> None:
     assert len(taken.updates.open) < 200
 
 
-def test_what_another_turn_left_open_is_over() -> None:
+def test_calls_that_another_turn_left_open_are_over() -> None:
     taken = Taken()
     taken.hear(call(status="in_progress"))
     taken.updates.begin_turn(lambda: ItemId("next"))

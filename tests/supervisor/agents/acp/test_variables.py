@@ -190,7 +190,7 @@ def test_an_interpreter_is_not_looked_for_in_the_project_either(tmp_path: Path, 
 
 @on_linux
 @pytest.mark.parametrize("policy", [CLOSED, DangerFullAccess(), WorkspaceWrite()])
-def test_what_a_command_wrote_into_the_project_is_never_run_as_the_agent(
+def test_a_program_that_a_command_wrote_into_the_project_is_never_run_as_the_agent(
     tmp_path: Path, policy: SandboxPolicy
 ) -> None:
     marker = tmp_path / "ran"

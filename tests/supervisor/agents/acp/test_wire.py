@@ -23,7 +23,7 @@ from supervisor.agents.acp.peer import agent_error
         b'{"x": [' + b"1," * 600_000 + b"1]}",
     ],
 )
-def test_what_is_no_message_is_noise(line: bytes) -> None:
+def test_a_line_that_is_no_message_is_noise(line: bytes) -> None:
     assert wire.read(line) is None
 
 
