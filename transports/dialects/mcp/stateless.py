@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 
 from actors.vocabulary.ids import RequestId
 from transports import jsonrpc
@@ -25,7 +25,7 @@ def finish(name: str, version: str, send: Finish) -> Finish:
 
     def end(request: RequestId, outcome: object) -> None:
         if isinstance(outcome, dict | Struct):
-            outcome = introduction.complete_result(name, to_builtins(outcome), version)
+            outcome = introduction.complete_result(name, jsonrpc.plain(outcome), version)
         elif isinstance(outcome, MethodError) and outcome.number == resources.NOT_FOUND:
             outcome = MethodError(jsonrpc.INVALID_PARAMS, outcome.message, outcome.data)
         send(request, outcome)

@@ -7,8 +7,11 @@ import pytest
 
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient, StatelessClient, envelope
+from tests.transports.dialects.mcp.steps import created
 from transports.dialects.mcp.protocol import introduction
 from transports.dialects.mcp.protocol.introduction import LISTED_TOOLS, discovery_result
+from transports.supervisor_answers import SettingsMade
+from transports.supervisor_requests import AlterSettings
 
 REVISION, CAPABILITIES = "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities"
 HELLO: Json = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
@@ -88,6 +91,19 @@ def test_a_resource_that_is_not_there_has_the_number_of_its_revision() -> None:
 @pytest.mark.parametrize("name", ["tools/list", "resources/list", "resources/templates/list"])
 def test_a_cursor_that_is_none_of_ours_is_refused(name: str) -> None:
     assert StatelessClient(Daemon()).ask(name, {"cursor": "nonsense"})["error"]["code"] == -32602
+
+
+def test_both_eras_write_changed_settings_alike() -> None:
+    daemon = Daemon()
+    daemon.serve[AlterSettings] = lambda request: SettingsMade(
+        request.current.model_copy(update=dict(request.values)), fields=tuple(request.values)
+    )
+    for client in (McpClient(daemon), StatelessClient(daemon, "c2")):
+        conversation = created(client)
+        arguments = {"threadId": conversation, "model": "another"}
+        result = client.answer(client.tool("set_conversation", arguments))["result"]
+        (change,) = result["structuredContent"]["changed"]
+        assert (change["name"], change["after"]) == ("model", "another")
 
 
 def test_the_client_is_known_by_the_name_that_its_request_gives() -> None:
