@@ -235,7 +235,7 @@ def is_opening(node: ast.AST) -> bool:
             return False
 
 
-def test_what_is_read_for_others_goes_through_the_reach() -> None:
+def test_files_read_for_others_go_through_the_reach() -> None:
     work = ("agents", "work", "disk", "loop", "formats", "config", "services")
     places = [*(f"supervisor/{room}" for room in work), "transports"]
     found = [str(path.relative_to(ROOT)) for place in places for path in modules(place) if opens_files(path)]
