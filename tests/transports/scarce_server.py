@@ -19,7 +19,7 @@ HOGGED: list[int] = []
 
 
 def script(line: bytes) -> tuple[Write, ...]:
-    """`cpu`: how much time was used. `hog`, `free`: take all descriptors, and give them back."""
+    """`cpu`: how much time was used. `hog`, `free`: take all descriptors. `none`, `some`: allow no new ones."""
     match line:
         case b"hog":
             with contextlib.suppress(OSError):
@@ -28,6 +28,9 @@ def script(line: bytes) -> tuple[Write, ...]:
         case b"free":
             while HOGGED:
                 os.close(HOGGED.pop())
+        case b"none" | b"some":
+            _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (3 if line == b"none" else hard, hard))
         case _:
             pass
     return (Write(b"%f\n" % time.process_time()),)

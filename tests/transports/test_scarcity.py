@@ -1,5 +1,6 @@
 """The listener in a process of its own: without descriptors, and dialled by another user."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -15,7 +16,7 @@ from structlog.testing import capture_logs
 
 from tests.transports.doors import Reading, SocketPeer
 from tests.transports.house import PATIENCE_S, LoopThread
-from tests.transports.place import HELLO, WELCOME, Guests, Place
+from tests.transports.place import HELLO, WELCOME, Guests, Place, error_of
 from transports.listener import ListenerLimits
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,21 +58,45 @@ def cpu(client: tuple[SocketPeer, Reading], word: bytes = b"cpu") -> float:
     return float(client[1].line())
 
 
-def test_without_descriptors_clients_wait_until_some_are_free_and_nothing_spins(server: Server) -> None:
+def test_without_descriptors_clients_are_refused_as_retryable_until_some_are_free(server: Server) -> None:
     first = server.enter()
-    before = cpu(first, b"hog")
-    waiting = [server.dial() for _ in range(3)]
-    for peer, _ in waiting:
-        peer.send(HELLO)
-    time.sleep(0.6)  # the clients wait at the door: what is measured is what a while of that costs
-    assert cpu(first) - before < 0.2, "it spins"
+    cpu(first, b"hog")
+    for _ in range(10):
+        error = error_of(server.dial()[1])
+        assert (error["data"]["code"], error["data"]["retryable"]) == ("overloaded", True)
     cpu(first, b"free")
-    for _, reads in waiting:
-        assert json.loads(reads.line()) == WELCOME
+    server.enter()
     log = server.stop()
     assert log.count("listener.exhausted") == 1
     assert log.count("listener.recovered") == 1
     assert "Traceback" not in log
+
+
+def test_with_more_clients_than_descriptors_some_are_served_and_all_are_told(server: Server) -> None:
+    welcomed = refused = 0
+    for _ in range(2 * LIMIT):
+        peer, reads = server.dial()
+        with contextlib.suppress(BrokenPipeError):  # refused before it could say anything
+            peer.send(HELLO)
+        answer = json.loads(reads.line())
+        welcomed += answer == WELCOME
+        refused += answer.get("error", {}).get("data", {}).get("code") == "overloaded"
+    assert welcomed > LIMIT // 2
+    assert welcomed + refused == 2 * LIMIT
+    server.stop()
+
+
+def test_when_not_even_the_reserve_helps_clients_wait_and_nothing_spins(server: Server) -> None:
+    first = server.enter()
+    before = cpu(first, b"none")
+    peer, reads = server.dial()
+    peer.send(HELLO)
+    time.sleep(0.6)  # the client waits at the door: what is measured is what a while of that costs
+    spent = cpu(first) - before
+    assert spent < 0.2, "it spins"
+    cpu(first, b"some")
+    assert json.loads(reads.line()) == WELCOME
+    assert "Traceback" not in server.stop()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
