@@ -25,9 +25,9 @@ settings.load_profile("any-machine")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Half as many workers again as there are cores: the tests of daemons wait half of their time."""
+    """Twice as many workers as cores, for tests of daemons wait half of their time; but each imports every test."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return cores + cores // 2
+    return cores + min(cores, 4)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
