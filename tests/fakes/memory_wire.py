@@ -13,7 +13,7 @@ from actors.vocabulary.errors import GreenroomError
 from transports.framing import LINE_LIMIT, Line, LineSplitter
 from transports.wire import HIGH_WATER, LINES, WRITE_LIMIT, InputEnded, LinesArrived, Parcel, WireClosed, WireNews
 
-PATIENCE_S = 10.0
+PATIENCE_S = 30.0
 CAPACITY = 64 * 1024  # what may lie between the two, as in a pipe
 READ_SIZE = 64 * 1024
 

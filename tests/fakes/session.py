@@ -21,7 +21,7 @@ from actors.messages.orders import (
 )
 from actors.vocabulary.errors import ActorGone
 
-WAIT_S = 10.0  # far above what any step takes: only a test that would hang gets there
+WAIT_S = 30.0  # far above what any step takes: only a test that would hang gets there
 News = TypeVar("News")
 
 

@@ -19,7 +19,7 @@ from typing import Any, Self
 from supervisor.paths import locate, private_directory, socket_path
 from transports.address import use_short_path
 
-PATIENCE_S = 10.0  # for what takes milliseconds, on a machine that is very busy
+PATIENCE_S = 30.0  # for what takes milliseconds, on a machine that is very busy
 BRIDGE = "tests.support.bridge"
 NO_DAEMON = "import os; os.write(3, b'no daemon in this test')"  # so that a test starts one only if it means to
 WELCOME = {"greenroom": {"protocol": 1, "version": "0.0.0", "instance": "fake"}}

@@ -11,7 +11,7 @@ from typing import Any, Self
 from greenroom.wire import ControlWire, Json, hello
 from transports.address import use_short_path
 
-PATIENCE_S = 20.0  # for what takes milliseconds, on a machine that is very busy
+PATIENCE_S = 30.0  # for what takes milliseconds, on a machine that is very busy
 
 
 class Refused(Exception):

@@ -13,7 +13,7 @@ from typing import Any, Self
 from greenroom import wire
 from transports.address import use_short_path
 
-WAIT_S = 10.0  # a busy machine; a test that waits longer has failed
+WAIT_S = 30.0  # a busy machine; a test that waits longer has failed
 Message = dict[str, Any]
 Judge = Callable[[str | None, Message], None]  # the method that is answered, None for a notification
 CHUNK = 1 << 16

@@ -53,7 +53,7 @@ from supervisor.paths import locate
 from tests.support.work import kind_of
 
 ME = ConnectionId("harness")
-WAIT_S = 15.0  # far above what anything here takes: only a test that would hang gets there
+WAIT_S = 30.0  # far above what anything here takes: only a test that would hang gets there
 GRACE_MS = 150  # short, for stubborn commands do their best to use it up
 OWN_THREADS = ("loop", "journalist", "librarian", "directory")
 

@@ -19,7 +19,7 @@ from typing import Any, Protocol, Self
 from transports.address import use_short_path
 
 Json = dict[str, Any]
-PATIENCE_S = 20.0  # a daemon's start, on a machine that is very busy
+PATIENCE_S = 30.0  # a daemon's start, on a machine that is very busy
 END_S = 5.0  # a bridge leaves within a second
 
 

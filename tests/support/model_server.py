@@ -24,7 +24,7 @@ from tests.support.model_prompt import asked, wire_of
 from tests.support.model_reply import Close, End, Hold, Pause, Reply, Write, canned
 from tests.support.model_script import Place, compiled
 
-WAIT_S = 10.0  # a test that waits longer for the server has failed
+WAIT_S = 30.0  # a test that waits longer for the server has failed
 QUESTIONS = frozenset({"/api/ps", "/api/show", "/props", "/api/v0/models", "/v1/models"})
 END_OF_BODY = b"0\r\n\r\n"
 

@@ -14,7 +14,7 @@ from actors.messages.conversation import Address
 from actors.runtime.clock import Message
 from actors.vocabulary.errors import ActorGone
 
-PATIENCE_S = 10.0  # a busy machine; a test that waits this long has failed
+PATIENCE_S = 30.0  # a busy machine; a test that waits this long has failed
 T = TypeVar("T")
 
 

@@ -25,7 +25,7 @@ from supervisor.cli.app import main
 from tests.supervisor.cli.emulator import Emulator
 from tests.support.warden import MARK
 
-PATIENCE_S = 20.0  # for anything; a busy machine takes a second or two
+PATIENCE_S = 30.0  # for anything; a busy machine takes a second or two
 PROGRAM = (sys.executable, "-m", "supervisor.cli.app")
 ROOT = Path(__file__).resolve().parents[3]
 
