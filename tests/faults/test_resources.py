@@ -26,7 +26,6 @@ from tests.support.standstill import standing_still
 MIB = 1024 * 1024
 STORAGE = {"storage_full", "storage_failed", "storage_read_only"}
 DAY_S = 86_400
-LONG_AT_THE_DOOR_S = 2.0  # a client that is let in waits milliseconds
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0 or sys.platform != "linux", reason="takes root, on Linux")
 FAKETIME = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))), None)
 STRANGER = """
@@ -59,7 +58,7 @@ def turn(caller: Caller, conversation: str, words: str = "say hello") -> str:
 
 
 def without_descriptors(home: Path, model: ModelServer, row: Row, rounds: int) -> None:
-    """Connect clients until no descriptor is left: the next waits, and nothing spins."""
+    """Connect clients until no descriptor is left: the next is told to try again, and nothing spins."""
     harness = DaemonHarness(home, served_by(model.base_url))
     try:
         harness.start(["prlimit", "--nofile=64:64"])
@@ -86,12 +85,15 @@ def without_descriptors(home: Path, model: ModelServer, row: Row, rounds: int) -
 
 
 def crowded(harness: DaemonHarness) -> Iterator[socket.socket]:
-    """All clients that were let in before the first that has to wait."""
+    """All clients that were accepted before the first refusal, which must say to try again."""
     for _ in range(64):
-        try:
-            yield dial(harness.socket, "crowd", harness.home, wait_s=LONG_AT_THE_DOOR_S)[0]
-        except TimeoutError:
+        sock, said = dial(harness.socket, "crowd", harness.home)
+        if "error" in said:
+            assert said["error"]["data"]["code"] == "overloaded", said
+            assert said["error"]["data"]["retryable"], said
+            sock.close()
             return
+        yield sock
     raise AssertionError("more clients than descriptors")
 
 
