@@ -81,13 +81,13 @@ def test_the_longest_line_in_small_pieces_costs_no_more_than_copying_it() -> Non
     (line,) = fed(splitter, b"\n")
     assert not isinstance(line, LineTooLong | TooMany)
     assert len(line) == LINE_LIMIT
-    assert time.process_time() - started < 1.0
+    assert time.process_time() - started < 4.0
 
 
 def test_many_small_lines_in_one_piece_cost_no_more_than_splitting_it() -> None:
     started = time.process_time()
     assert len(fed(LineSplitter(), b"{}\n" * 500_000)) == 500_000
-    assert time.process_time() - started < 2.0
+    assert time.process_time() - started < 8.0
 
 
 # --- how many values a line has -----------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ def test_invalid_json_is_a_parse_error_quickly(line: bytes) -> None:
     message = read(line)
     assert isinstance(message, Malformed)
     assert (message.code, message.id) == (PARSE_ERROR, None)
-    assert time.process_time() - started < 0.5
+    assert time.process_time() - started < 2.0
 
 
 def test_a_message_may_be_as_deep_as_the_limit_and_can_be_written_again() -> None:

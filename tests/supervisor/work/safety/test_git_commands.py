@@ -68,7 +68,7 @@ def test_a_script_that_never_ends_takes_no_time() -> None:
         "git" + " " * 60_000,
     ):
         assert history_directory(bash(script)) is None
-    assert time.process_time() - began < 2.0
+    assert time.process_time() - began < 8.0
 
 
 ASKS = MustAsk(history=True)

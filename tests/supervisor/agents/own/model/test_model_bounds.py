@@ -119,7 +119,7 @@ def test_a_million_new_calls_are_refused_when_the_first_are_too_many() -> None:
         if decoder.failure:
             break
     assert beyond(decoder.failure, "answer_tool_calls")
-    assert time.process_time() - began < 1.0
+    assert time.process_time() - began < 4.0
 
 
 def test_items_and_parts_of_summaries_are_counted() -> None:
@@ -194,7 +194,7 @@ def test_an_event_of_many_lines_is_refused_and_blank_lines_cost_nothing() -> Non
         SseParser().feed(b"data: x\n" * 20_000 + b"\n")
     began = time.process_time()
     assert SseParser().feed(b"\n" * 4_000_000 + b"data: x\n\n") == [b"x"]
-    assert time.process_time() - began < 0.5
+    assert time.process_time() - began < 2.0
 
 
 # --- over HTTP ------------------------------------------------------------------------------------------------------

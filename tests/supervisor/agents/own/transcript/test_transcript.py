@@ -374,7 +374,7 @@ def test_twenty_thousand_calls_of_one_answer_are_answered_in_linear_time() -> No
     transcript.take(ev.AgentMessage(message="and now"))
     for call in calls:
         transcript.take(ev.ToolOutput(call_id=call, item_id=ItemId(call), output=call))
-    assert time.process_time() - began < 2.0
+    assert time.process_time() - began < 8.0
     assert [item.call_id for item in items_of(transcript) if isinstance(item, OutputItem)] == calls
     assert items_of(transcript)[-1] == text_message("assistant", "and now")
 
