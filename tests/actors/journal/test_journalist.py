@@ -9,12 +9,12 @@ from actors.journal.journalist import GROUP, Journalist
 from actors.journal.librarian import Librarian
 from actors.messages.conversation import AppendRefused, Committed
 from actors.messages.journal import ConversationErased, Erase, Load, LoadedState, Store
-from actors.vocabulary.conditions import Condition
 from actors.vocabulary.errors import ActorGone, JournalError, SequenceConflict, StorageFailed, StorageFull
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.records import Append, Head, Record
+from actors.vocabulary.records import Append, Record
 from tests.fakes.journal import FakeJournal
 from tests.fakes.stage import Stage
+from tests.support.heads import idle_head
 
 A = ConversationId("aaaa-0001")
 
@@ -45,21 +45,7 @@ class Counting(FakeJournal):
         return super().commit(appends)
 
 
-HEAD = Head(
-    conversation=A,
-    name=None,
-    cwd="/",
-    model="m",
-    state=Condition.IDLE,
-    preview="",
-    settings=b"{}",
-    checkpoint=b"{}",
-    checkpoint_seq=0,
-    created=0.0,
-    updated=0.0,
-    last_seq=1,
-    generation=1,
-)
+HEAD = idle_head(A)
 
 
 def append(seq: int, conversation: ConversationId = A) -> Append:

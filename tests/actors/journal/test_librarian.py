@@ -9,13 +9,13 @@ from actors.messages.conversation import PageRead
 from actors.messages.effects import ReadPage
 from actors.messages.journal import FetchPage, Load, LoadedState
 from actors.runtime.base import Ref
-from actors.vocabulary.conditions import Condition
 from actors.vocabulary.errors import StorageFailed
 from actors.vocabulary.ids import ConversationId, SubscriptionId
-from actors.vocabulary.records import PAGE_BYTES, Append, Head, Page, Record
+from actors.vocabulary.records import PAGE_BYTES, Append, Page, Record
 from tests.actors.journal.test_journalist import Box, Gone
 from tests.fakes.journal import FakeJournal
 from tests.fakes.stage import Stage
+from tests.support.heads import idle_head
 
 A = ConversationId("aaaa-0001")
 SUBSCRIPTION = SubscriptionId("s")
@@ -27,21 +27,7 @@ class Library:
     def __init__(self, records: int) -> None:
         self.journal, self.stage, self.box = FakeJournal(), Stage(), Box()
         stored = tuple(Record(seq, 0.0, None, "background_event", b"{}") for seq in range(1, records + 1))
-        self.head = Head(
-            conversation=A,
-            name=None,
-            cwd="/",
-            model="m",
-            state=Condition.IDLE,
-            preview="",
-            settings=b"{}",
-            checkpoint=b"{}",
-            checkpoint_seq=10,
-            created=0.0,
-            updated=0.0,
-            last_seq=records,
-            generation=1,
-        )
+        self.head = idle_head(A, records, checkpoint_seq=10)
         assert self.journal.commit([Append(A, stored, self.head)]) == [None]
         self.ref: Ref[Any] = self.stage.start(Librarian(self.journal))
 

@@ -26,30 +26,15 @@ from actors.routing.owners import LiveOwners
 from actors.routing.removal import Removal
 from actors.routing.room import Room
 from actors.routing.trimming import Trimming
-from actors.vocabulary.conditions import Condition
 from actors.vocabulary.errors import NameTaken, Overloaded
 from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
 from actors.vocabulary.items import TextItem
-from actors.vocabulary.records import Head
+from tests.support.heads import idle_head
 
 A, B = ConversationId("aaaa-0001"), ConversationId("bbbb-0002")
 CALLER, OTHER = Caller(ConnectionId("client"), 1), Caller(ConnectionId("client"), 2)
 LOOK = ToConversation(B, Inspect(), CALLER)
-IDLE = Head(
-    conversation=A,
-    name="name",
-    cwd="/",
-    model="model",
-    state=Condition.IDLE,
-    preview="",
-    settings=b"",
-    checkpoint=b"",
-    checkpoint_seq=0,
-    created=0.0,
-    updated=0.0,
-    last_seq=1,
-    generation=1,
-)
+IDLE = idle_head(A, name="name", model="model", settings=b"", checkpoint=b"")
 
 
 class Parts:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId
+from tests.support.containing import assert_contains
 
 EVENT_ADAPTER: TypeAdapter[ev.DurableEvent | ev.Delta] = TypeAdapter(ev.AnyEvent)
 
@@ -105,18 +106,6 @@ LITERAL: list[dict[str, Any]] = [
     },
     {"type": "user_message", "message": "Hello"},
 ]
-
-
-def assert_contains(whole: Any, part: Any) -> None:
-    if isinstance(part, dict):
-        for name, value in part.items():
-            assert_contains(whole[name], value)
-    elif isinstance(part, list):
-        assert len(whole) == len(part)
-        for found, wanted in zip(whole, part, strict=True):
-            assert_contains(found, wanted)
-    else:
-        assert whole == part
 
 
 @pytest.mark.parametrize("literal", LITERAL, ids=lambda one: str(one["type"]))

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from actors.vocabulary.conditions import Condition
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.records import Append, Head, Record
+from actors.vocabulary.records import Append, Record
 from greenroom.following import AT_REST
 from supervisor.journal import SqliteJournal
 from tests.support.bridge import wait_until
 from tests.support.control_client import ControlClient, Gone, Refused
+from tests.support.heads import idle_head
 from tests.support.home import AttachedDaemon, Home
 
 pytestmark = pytest.mark.long(takes_s=40)
@@ -257,20 +257,8 @@ def fill(path: Path, count: int) -> None:
 def append(number: int, body: bytes) -> Append:
     one = ConversationId(f"{number:08x}-0000-4000-8000-000000000000")
     records = tuple(Record(seq, 1000.0 + seq, None, "agent_message", body) for seq in (1, 2, 3))
-    head = Head(
-        conversation=one,
-        name=None,
-        cwd="/tmp",
-        model="demo",
-        state=Condition.IDLE,
-        preview="hello",
-        settings=b"{}",
-        checkpoint=b"",
-        checkpoint_seq=0,
-        created=1000.0,
-        updated=1003.0,
-        last_seq=3,
-        generation=1,
+    head = idle_head(
+        one, 3, cwd="/tmp", model="demo", preview="hello", checkpoint=b"", created=1000.0, updated=1003.0
     )
     return Append(one, records, head)
 

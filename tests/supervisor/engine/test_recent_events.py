@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from actors.vocabulary.conditions import Condition
 from actors.vocabulary.errors import SequenceConflict, StorageFailed
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Append, Head, Record
@@ -16,26 +15,13 @@ from supervisor.engine import recent_events
 from supervisor.engine.recent_events import RecentEvents
 from supervisor.journal import SqliteJournal
 from supervisor.journal.store import TOLD_BYTES, TOLD_EVENTS
+from tests.support.heads import idle_head
 
 ONE = ConversationId("one")
 
 
 def head(conversation: ConversationId, last: int) -> Head:
-    return Head(
-        conversation=conversation,
-        name=None,
-        cwd="/",
-        model="m",
-        state=Condition.IDLE,
-        preview="",
-        settings=b"{}",
-        checkpoint=b"{}",
-        checkpoint_seq=0,
-        created=0.0,
-        updated=0.0,
-        last_seq=last,
-        generation=0,
-    )
+    return idle_head(conversation, last, generation=0)
 
 
 def append(*seqs: int, conversation: ConversationId = ONE) -> Append:

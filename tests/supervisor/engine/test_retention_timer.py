@@ -12,15 +12,15 @@ from actors.messages.conversation import Address
 from actors.messages.journal import Chore, ChoreDone
 from actors.messages.routing import Trim
 from actors.runtime.base import Ref, start
-from actors.vocabulary.conditions import Condition
 from actors.vocabulary.errors import StorageFull
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.records import Append, Head, Record
+from actors.vocabulary.records import Append, Record
 from supervisor.config.greenroom_table import RetentionTable
 from supervisor.engine.retention_timer import DAY_S, EVERY_S, STEP_S, RetentionTimer, retention
 from supervisor.journal import SqliteJournal
 from supervisor.journal.retention import Retention
 from tests.support.bridge import wait_until
+from tests.support.heads import idle_head
 
 NOW = 100 * DAY_S
 
@@ -64,22 +64,7 @@ def fill(journal: SqliteJournal, name: str, count: int, *, age_days: float, arch
     records = tuple(
         Record(seq, at, None, "agent_message", b'{"type":"agent_message"}') for seq in range(1, count + 1)
     )
-    head = Head(
-        conversation=one,
-        name=None,
-        cwd="/",
-        model="m",
-        state=Condition.IDLE,
-        preview="",
-        settings=b"{}",
-        checkpoint=b"{}",
-        checkpoint_seq=count,
-        created=at,
-        updated=at,
-        last_seq=count,
-        generation=1,
-        archived=archived,
-    )
+    head = idle_head(one, count, checkpoint_seq=count, created=at, updated=at, archived=archived)
     assert journal.commit([Append(one, records, head)]) == [None]
     return one
 

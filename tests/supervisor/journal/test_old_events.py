@@ -7,10 +7,11 @@ import pytest
 from pydantic import TypeAdapter
 
 from actors.vocabulary import events as ev
-from actors.vocabulary.conditions import Condition
 from actors.vocabulary.ids import ConversationId
-from actors.vocabulary.records import Head, KeptText, Record
+from actors.vocabulary.records import KeptText, Record
 from supervisor.journal.old_events import OLD_SEARCHED_EVENTS, READERS, read_event, read_head, read_record, read_text
+from tests.support.containing import assert_contains
+from tests.support.heads import idle_head
 
 ADAPTER: TypeAdapter[ev.BaseEvent] = TypeAdapter(ev.AnyEvent)
 CALL = {"call_id": "c", "item_id": "i"}
@@ -261,36 +262,6 @@ def record(event: dict[str, Any]) -> Record:
     return Record(7, 1.0, None, str(event["type"]), json.dumps(event).encode())
 
 
-def stored(checkpoint: bytes) -> Head:
-    return Head(
-        conversation=ConversationId("c"),
-        name=None,
-        cwd="/w",
-        model="m",
-        state=Condition.IDLE,
-        preview="",
-        settings=b"{}",
-        checkpoint=checkpoint,
-        checkpoint_seq=4,
-        created=0.0,
-        updated=0.0,
-        last_seq=4,
-        generation=0,
-    )
-
-
-def assert_contains(whole: Any, part: Any) -> None:
-    if isinstance(part, dict):
-        for name, value in part.items():
-            assert_contains(whole[name], value)
-    elif isinstance(part, list):
-        assert len(whole) == len(part)
-        for found, wanted in zip(whole, part, strict=True):
-            assert_contains(found, wanted)
-    else:
-        assert whole == part
-
-
 @pytest.mark.parametrize(("old", "new"), OLD_AND_NEW.values(), ids=OLD_AND_NEW)
 def test_an_old_event_is_read_as_one_of_today(old: dict[str, Any], new: dict[str, Any]) -> None:
     event = ADAPTER.validate_json(json.dumps(read_event(old)))
@@ -336,7 +307,7 @@ def test_a_checkpoint_with_an_open_turn_is_read_with_the_work_and_the_questions_
     ]
     facts = {"turn": {"items": items, "approvals": [question]}, "seq": 4}
     checkpoint = json.dumps(facts, separators=(",", ":")).encode()
-    head = stored(checkpoint)
+    head = idle_head(ConversationId("c"), checkpoint=checkpoint)
     turn = json.loads(read_head(head).checkpoint)["turn"]
     kinds = [(item, opened["kind"], opened.get("subject", {}).get("kind")) for item, opened in turn["items"]]
     assert kinds == [
@@ -350,5 +321,5 @@ def test_a_checkpoint_with_an_open_turn_is_read_with_the_work_and_the_questions_
 
 
 def test_a_checkpoint_of_today_is_left_alone() -> None:
-    head = stored(b'{"turn":null}')
+    head = idle_head(ConversationId("c"), checkpoint=b'{"turn":null}')
     assert read_head(head) is head

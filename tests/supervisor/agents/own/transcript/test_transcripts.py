@@ -8,10 +8,9 @@ from msgspec.structs import replace
 
 from actors.messages.orders import RunAgent
 from actors.vocabulary import events as ev
-from actors.vocabulary.conditions import Condition
 from actors.vocabulary.errors import UnknownConversation
 from actors.vocabulary.ids import CallId, ConversationId, TurnId
-from actors.vocabulary.records import Append, Head, Record
+from actors.vocabulary.records import Append, Record
 from actors.vocabulary.settings import Settings
 from supervisor.agents import journal_pages
 from supervisor.agents.own.model.request import HistoryPiece, text_message
@@ -23,6 +22,7 @@ from supervisor.config.shared_keys import WireApi
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.agents.backends import CONVERSATION, an_input, an_order
 from tests.supervisor.work.commands import limited
+from tests.support.heads import idle_head
 from tests.support.plain_form import PLAIN, items_of
 from tests.support.work import command
 
@@ -33,21 +33,7 @@ def journal_of(*events: ev.DurableEvent) -> FakeJournal:
         Record(seq, 0.0, TurnId("t"), event.type, event.model_dump_json().encode())
         for seq, event in enumerate(events, 1)
     )
-    head = Head(
-        conversation=CONVERSATION,
-        name=None,
-        cwd="/",
-        model="m",
-        state=Condition.IDLE,
-        preview="",
-        settings=b"",
-        checkpoint=b"",
-        checkpoint_seq=0,
-        created=0.0,
-        updated=0.0,
-        last_seq=len(records),
-        generation=0,
-    )
+    head = idle_head(CONVERSATION, len(records), settings=b"", checkpoint=b"", generation=0)
     assert journal.commit([Append(CONVERSATION, records, head)]) == [None]
     return journal
 
